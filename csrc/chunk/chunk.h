@@ -1,0 +1,127 @@
+/*
+ * chunk.h: validated views of chunks.  Only chunk_parse.c makes them; holding
+ * one is the proof that its sizes and tables are sound.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef B2I_CHUNK_H
+#define B2I_CHUNK_H
+
+#include "bytes.h"
+#include "codec.h"
+#include "ctx.h"
+#include "filter.h"
+
+/* The header alone: sizes agree with each other, nothing is known of the bytes behind it. */
+typedef struct b2i_chunk_head {
+    uint32_t header_len; /* 16 or 32 */
+    uint32_t nbytes;
+    uint32_t blocksize; /* 0 for VL-block chunks; otherwise 1…nbytes when nbytes > 0 */
+    uint32_t cbytes;
+    uint32_t nblocks;    /* blocks with a bstart: 0 for empty, special and memcpy chunks */
+    uint32_t value_len;  /* special VALUE: bytes of the repeated item */
+    uint8_t version;
+    uint8_t typesize; /* 1…255 */
+    uint8_t codec_id;
+    uint8_t codec_meta;
+    uint8_t special; /* B2C_SPECIAL_… */
+    bool is_memcpy;
+    bool is_split;     /* full blocks consist of nstreams = typesize streams */
+    bool has_dict;
+    bool has_vlblocks;
+    bool is_instrumented;
+    bool maybe_unsplit; /* Blosc1: the flag says split, the Blosc1 rule says not; see block_dec.c */
+    b2i_pipeline pipeline;
+} b2i_chunk_head;
+
+/*
+ * Parses a header.  'head' needs 16 bytes, 32 for an extended header;
+ * limits may be NULL.  B2C_E_TRUNCATED, B2C_E_CORRUPT, B2C_E_UNSUPPORTED, B2C_E_LIMIT.
+ */
+b2c_status b2i_chunk_head_parse(b2i_span bytes, const b2c_limits *limits, b2i_chunk_head *out,
+                                b2c_error *err);
+
+/*
+ * Where the bytes of a chunk come from.  read() gives bytes [at, at + n) of the
+ * chunk, either by pointing *out into memory that lives as long as the chunk,
+ * or by reading them into 'scratch'.  It must be callable from several threads.
+ */
+typedef struct b2i_source {
+    b2c_status (*read)(void *arg, uint64_t at, size_t n, b2i_scratch *scratch, b2i_span *out,
+                       b2c_error *err);
+    void *arg;
+    uint64_t len; /* bytes that the source has, >= the chunk's cbytes or the chunk is truncated */
+} b2i_source;
+
+/* A source over bytes in memory; 'bytes' must outlive it. */
+b2i_source b2i_source_mem(const b2i_span *bytes);
+
+typedef struct b2i_chunk b2i_chunk;
+
+struct b2i_chunk {
+    b2i_chunk_head head;
+    b2i_source source;
+    uint32_t *starts;   /* nblocks positions in the chunk */
+    uint32_t *ends;     /* nblocks ends: no stream of block i reaches beyond ends[i] */
+    uint32_t *vl_at;    /* VL-block chunks: nblocks + 1 positions in the decoded data */
+    const b2i_codec *codec; /* NULL when this build does not have it: raw, run and special still work */
+    b2i_dict *dict;
+    b2i_scratch dict_bytes;
+    b2i_scratch prefix; /* header and tables when they had to be read */
+};
+
+/*
+ * Parses header, block starts and dictionary, reading only those from the source.
+ * On success *out must be closed.  Errors as b2i_chunk_head_parse(), and
+ * B2C_E_MEMORY, B2C_E_UNKNOWN_FILTER.
+ */
+b2c_status b2i_chunk_open(const b2i_source *source, const b2c_limits *limits, b2i_chunk *out,
+                          b2c_error *err);
+void b2i_chunk_close(b2i_chunk *chunk);
+
+/* ---- decoding ---- */
+
+/* Number of units that can be decoded alone: blocks; for memcpy and special chunks as if they had blocks of blocksize. */
+uint32_t b2i_chunk_nunits(const b2i_chunk *chunk);
+
+/* Decoded extent of unit i: [*at, *at + *n). */
+void b2i_chunk_unit(const b2i_chunk *chunk, uint32_t i, uint32_t *at, uint32_t *n);
+
+/* The whole chunk into dst (dst_cap >= nbytes, else B2C_E_OUTPUT_SIZE), blocks through the pool. */
+b2c_status b2i_chunk_decode(b2c_ctx *ctx, const b2i_chunk *chunk, uint8_t *dst, size_t dst_cap,
+                            b2c_error *err);
+
+/*
+ * What decoding single units needs beforehand (block 0 for delta, into ctx->ref);
+ * call once before b2i_chunk_decode_unit(), from the thread that owns ctx.
+ */
+b2c_status b2i_chunk_decode_begin(b2c_ctx *ctx, const b2i_chunk *chunk, b2c_error *err);
+
+/*
+ * Unit i alone into dst (its whole extent), by worker number 'worker' of ctx; may be called by
+ * several workers at once.  Works for every kind of chunk.  Does not use worker->d.
+ */
+b2c_status b2i_chunk_decode_unit(b2c_ctx *ctx, uint32_t worker, const b2i_chunk *chunk, uint32_t i,
+                                 uint8_t *dst, b2c_error *err);
+
+/* Bytes [at, at + n) of the decoded data into dst, decoding only the units they touch. */
+b2c_status b2i_chunk_decode_range(b2c_ctx *ctx, const b2i_chunk *chunk, uint64_t at, uint64_t n,
+                                  uint8_t *dst, b2c_error *err);
+
+/* ---- encoding ---- */
+
+/* Checks all of cparams; fails naming the parameter. */
+b2c_status b2i_cparams_check(const b2c_cparams *cparams, b2c_error *err);
+
+/* Block size that compression will use for n bytes (chunk_tune.c). */
+uint32_t b2i_tune_blocksize(const b2c_cparams *cparams, size_t n);
+
+/* As b2c_compress(); dst_cap >= n + 32 never fails for lack of room. */
+b2c_status b2i_chunk_encode(b2c_ctx *ctx, const b2c_cparams *cparams, b2i_span src, uint8_t *dst,
+                            size_t dst_cap, size_t *dst_len, b2c_error *err);
+
+/* Writes a special chunk; see b2c_special_chunk(). */
+b2c_status b2i_special_encode(const b2c_cparams *cparams, uint8_t kind, uint64_t nbytes,
+                              const uint8_t *value, uint8_t *dst, size_t dst_cap, size_t *dst_len,
+                              b2c_error *err);
+
+#endif

@@ -1,0 +1,40 @@
+/*
+ * ctx.h: what a thread needs to work on chunks: pool, limits, and per worker
+ * scratch memory and codec states.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef B2I_CTX_H
+#define B2I_CTX_H
+
+#include "alloc.h"
+#include "codec.h"
+#include "pool.h"
+
+#define B2I_MAX_THREADS 256
+
+typedef struct b2i_worker {
+    b2i_codec_state *codecs; /* made when first needed; see b2i_ctx_worker() */
+    b2i_scratch a, b, c;     /* block-sized buffers of the block coder */
+    b2i_scratch d;           /* for the layers above: a decoded block (n-d arrays, partial reads) */
+    b2i_scratch in;          /* stored bytes of a block that had to be read */
+} b2i_worker;
+
+struct b2c_ctx {
+    b2c_pool *pool;
+    uint32_t nthreads;
+    b2c_limits limits; /* no field is 0 */
+    b2i_worker *workers;
+    uint32_t nworkers; /* length of workers */
+    b2i_scratch ref;   /* delta: block 0 as the decoder restores it */
+};
+
+/*
+ * Makes room for the workers of a loop of nitems items and returns in *nworkers how
+ * many it may use (at least 1).  Call before b2i_pool_run().
+ */
+b2c_status b2i_ctx_prepare(b2c_ctx *ctx, uint32_t nitems, uint32_t *nworkers, b2c_error *err);
+
+/* The worker's state with codecs in place.  B2C_E_MEMORY. */
+b2c_status b2i_ctx_worker(b2c_ctx *ctx, uint32_t worker, b2i_worker **out, b2c_error *err);
+
+#endif

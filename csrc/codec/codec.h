@@ -1,0 +1,69 @@
+/*
+ * codec.h: one buffer in, one buffer out.  Codecs know no chunk headers and no
+ * threads; a b2i_codec_state belongs to one worker at a time.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef B2I_CODEC_H
+#define B2I_CODEC_H
+
+#include "bytes.h"
+#include "status.h"
+
+/*
+ * Library contexts and hash tables of one worker, each made when first needed
+ * and kept: making a zstd context costs more than decoding a small block.
+ */
+typedef struct b2i_codec_state b2i_codec_state;
+b2i_codec_state *b2i_codec_state_new(void); /* NULL: no memory */
+void b2i_codec_state_free(b2i_codec_state *state);
+
+/* A dictionary prepared for one codec; read-only once made, shared by all workers. */
+typedef struct b2i_dict b2i_dict;
+
+typedef struct b2i_codec {
+    uint8_t id;            /* B2C_CODEC_… */
+    uint8_t format;        /* value of the chunk header's format bits (0…4) */
+    bool has_dict;         /* takes dictionaries */
+    const char *name;      /* "zstd" */
+    const char *library;   /* "Zstandard" */
+    const char *(*version)(void);
+
+    /*
+     * Compresses n > 0 bytes with clevel 1…9 into at most cap bytes.  *out_len is
+     * the compressed size, 0 when it does not fit.  Fails with B2C_E_MEMORY
+     * only.  dict may be NULL.  The output depends on src, clevel and dict
+     * alone, never on what the state was used for before.
+     */
+    b2c_status (*encode)(b2i_codec_state *state, int clevel, const b2i_dict *dict,
+                         const uint8_t *src, size_t n, uint8_t *dst, size_t cap,
+                         size_t *out_len);
+
+    /*
+     * Decodes into exactly n bytes.  Returns B2C_E_CORRUPT when the stream is
+     * damaged or gives any other number; never reads beyond src nor writes
+     * beyond dst + n, whatever the bytes are.  B2C_E_MEMORY.
+     */
+    b2c_status (*decode)(b2i_codec_state *state, const b2i_dict *dict, b2i_span src,
+                         uint8_t *dst, size_t n);
+} b2i_codec;
+
+/* The codec with an ID, or NULL when this build does not have it. */
+const b2i_codec *b2i_codec_by_id(uint8_t id);
+
+/* The codec that decodes a format value of chunk headers (LZ4 for 1), or NULL. */
+const b2i_codec *b2i_codec_by_format(uint8_t format);
+
+/*
+ * Makes a dictionary of at most max_len bytes for a codec from samples of src
+ * (zstd: trained; lz4, lz4hc: raw content) and appends nothing when there is
+ * nothing to gain: *out_len is then 0.  Deterministic.  'blocksize' tells the
+ * unit in which src will be compressed.
+ */
+b2c_status b2i_dict_train(const b2i_codec *codec, b2i_span src, size_t blocksize, uint8_t *dst,
+                          size_t max_len, size_t *out_len);
+
+/* Prepares stored dictionary bytes, which must outlive it.  B2C_E_CORRUPT, B2C_E_MEMORY. */
+b2c_status b2i_dict_new(const b2i_codec *codec, b2i_span bytes, int clevel, b2i_dict **dict);
+void b2i_dict_free(b2i_dict *dict);
+
+#endif

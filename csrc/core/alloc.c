@@ -1,0 +1,141 @@
+/*
+ * alloc.c: allocation, growing buffers, aligned scratch memory.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "alloc.h"
+#include "checked.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { ALIGNMENT = 64 };
+
+#ifdef B2I_FAIL_ALLOC
+#include <pthread.h>
+
+static pthread_mutex_t fail_lock = PTHREAD_MUTEX_INITIALIZER;
+static uint64_t count, fail_at;
+static bool fail_for_good;
+
+void b2i_alloc_fail_at(uint64_t n, bool for_good)
+{
+    pthread_mutex_lock(&fail_lock);
+    count = 0;
+    fail_at = n;
+    fail_for_good = for_good;
+    pthread_mutex_unlock(&fail_lock);
+}
+
+uint64_t b2i_alloc_count(void)
+{
+    pthread_mutex_lock(&fail_lock);
+    uint64_t n = count;
+    pthread_mutex_unlock(&fail_lock);
+    return n;
+}
+
+bool b2i_alloc_fails_now(void)
+{
+    pthread_mutex_lock(&fail_lock);
+    count++;
+    bool fails = fail_at != 0 && (count == fail_at || (fail_for_good && count > fail_at));
+    pthread_mutex_unlock(&fail_lock);
+    return fails;
+}
+#define FAILS() b2i_alloc_fails_now()
+#else
+#define FAILS() false
+#endif
+
+void *b2i_malloc(size_t n)
+{
+    return FAILS() ? NULL : malloc(n == 0 ? 1 : n);
+}
+
+void *b2i_calloc(size_t n)
+{
+    return FAILS() ? NULL : calloc(1, n == 0 ? 1 : n);
+}
+
+void *b2i_realloc(void *p, size_t n)
+{
+    return FAILS() ? NULL : realloc(p, n == 0 ? 1 : n);
+}
+
+void b2i_free(void *p)
+{
+    free(p);
+}
+
+void *b2i_aligned_alloc(size_t n)
+{
+    void *p = NULL;
+    if (FAILS() || posix_memalign(&p, ALIGNMENT, n == 0 ? 1 : n) != 0) {
+        return NULL;
+    }
+    return p;
+}
+
+void b2i_aligned_free(void *p)
+{
+    free(p);
+}
+
+bool b2i_buf_reserve(b2i_buf *b, size_t more)
+{
+    size_t need;
+    if (!b2i_add_size(b->n, more, &need)) {
+        return false;
+    }
+    if (need <= b->cap) {
+        return true;
+    }
+    size_t cap = b->cap > SIZE_MAX / 3 * 2 ? need : b->cap + b->cap / 2;
+    cap = cap < need ? need : cap;
+    cap = cap < 64 ? 64 : cap;
+    uint8_t *p = b2i_realloc(b->p, cap);
+    if (p == NULL) {
+        return false;
+    }
+    b->p = p;
+    b->cap = cap;
+    return true;
+}
+
+bool b2i_buf_append(b2i_buf *b, const void *p, size_t n)
+{
+    if (!b2i_buf_reserve(b, n)) {
+        return false;
+    }
+    if (n != 0) {
+        memcpy(b->p + b->n, p, n);
+        b->n += n;
+    }
+    return true;
+}
+
+void b2i_buf_free(b2i_buf *b)
+{
+    b2i_free(b->p);
+    *b = (b2i_buf){ 0 };
+}
+
+uint8_t *b2i_scratch_get(b2i_scratch *s, size_t n)
+{
+    if (n > s->cap || s->p == NULL) {
+        uint8_t *p = b2i_aligned_alloc(n);
+        if (p == NULL) {
+            return NULL;
+        }
+        b2i_aligned_free(s->p);
+        s->p = p;
+        s->cap = n;
+    }
+    return s->p;
+}
+
+void b2i_scratch_free(b2i_scratch *s)
+{
+    b2i_aligned_free(s->p);
+    *s = (b2i_scratch){ 0 };
+}

@@ -1,0 +1,29 @@
+/*
+ * pool.h: a parallel loop over the blocks of a chunk, the caller taking part.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef B2I_POOL_H
+#define B2I_POOL_H
+
+#include "status.h"
+
+/*
+ * One item of a loop.  'worker' is below the loop's 'nworkers' and no two items
+ * run at the same time with the same number: it indexes scratch memory.
+ */
+typedef b2c_status b2i_job_fn(void *arg, uint32_t item, uint32_t worker, b2c_error *err);
+
+/*
+ * Calls fn for every item below nitems on up to nworkers threads, the caller
+ * included, and returns when all are done.  Items are claimed in increasing
+ * order.  Once an item has failed no further ones are claimed; the failure of
+ * the lowest failing item is returned, whatever the timing.
+ *
+ * pool NULL, one item or nworkers <= 1: the same loop in the caller.  The same
+ * when another thread is using the pool, or in a nested call.  Threads that
+ * cannot be started are done without.
+ */
+b2c_status b2i_pool_run(b2c_pool *pool, uint32_t nworkers, uint32_t nitems, b2i_job_fn *fn,
+                        void *arg, b2c_error *err);
+
+#endif

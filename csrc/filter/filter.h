@@ -1,0 +1,54 @@
+/*
+ * filter.h: the six filter slots, forward (compression) and backward.
+ * Filters work on one block and keep its length.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef B2I_FILTER_H
+#define B2I_FILTER_H
+
+#include "bytes.h"
+#include "status.h"
+
+typedef struct b2i_pipeline {
+    uint8_t filters[6];
+    uint8_t metas[6];
+    uint32_t typesize;    /* as in the chunk header, 1…255 */
+    uint8_t chunk_version; /* versions up to 2 have another bitshuffle rule for odd lengths */
+} b2i_pipeline;
+
+/*
+ * Checks IDs; for writing also the metas and type sizes that a filter needs.
+ * B2C_E_UNKNOWN_FILTER, B2C_E_ARGUMENT.
+ */
+b2c_status b2i_pipeline_check(const b2i_pipeline *pl, bool writing, b2c_error *err);
+
+bool b2i_pipeline_is_empty(const b2i_pipeline *pl, bool backward);
+bool b2i_pipeline_has(const b2i_pipeline *pl, uint8_t filter);
+
+/*
+ * Applies slots 0…5 to n bytes.  The result is src itself when no filter is
+ * active, else a or b (each of n bytes or more, 64-byte aligned, not src):
+ * *out tells which.  src is never written.  'ref' is the delta reference, block 0 of
+ * the chunk as the decoder will restore it, with ref_len bytes; NULL when this
+ * is block 0.  Fails never: the pipeline was checked.
+ */
+void b2i_pipeline_forward(const b2i_pipeline *pl, const uint8_t *src, size_t n,
+                          const uint8_t *ref, size_t ref_len, uint8_t *a, uint8_t *b,
+                          const uint8_t **out);
+
+/*
+ * Undoes slots 5…0 from src into dst (n bytes each).  src is used as scratch
+ * and holds anything afterwards; tmp is n bytes of scratch; none overlap.
+ */
+void b2i_pipeline_backward(const b2i_pipeline *pl, uint8_t *src, size_t n, const uint8_t *ref,
+                           size_t ref_len, uint8_t *tmp, uint8_t *dst);
+
+/*
+ * The same with an immutable src, for streams read in place: at most one filter
+ * is active backward (b2i_pipeline_single()), so no scratch is needed.
+ */
+bool b2i_pipeline_single(const b2i_pipeline *pl);
+void b2i_pipeline_backward_single(const b2i_pipeline *pl, const uint8_t *src, size_t n,
+                                  const uint8_t *ref, size_t ref_len, uint8_t *dst);
+
+#endif

@@ -1,0 +1,536 @@
+/*
+ * blosc2c.h: the public interface of libblosc2c, an implementation of the
+ * Blosc2 formats (chunks, super-chunks, frames, n-dimensional arrays).
+ *
+ * SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Conventions, stated once
+ * ------------------------
+ * Units       '..._len' and '..._cap' count bytes, 'n<thing>s' count things,
+ *             '..._at' is a position in a file or buffer.
+ * Results     Everything that can fail returns a b2c_status; sizes come back
+ *             through pointers.  Outputs are written only on success, except
+ *             '*err' and sizes documented as "the size needed".  Bulk output
+ *             buffers hold unspecified bytes after a failure.
+ * Errors      'err' may be NULL.  When it is not, a failing call fills all of
+ *             it; 'what' and 'field' are static text, nothing is to be freed.
+ * Ownership   '..._new' and '..._open' pair with '..._free', which accepts NULL.
+ *             '..._borrow_...' returns a pointer that lives until the next
+ *             modifying call on its parent; '..._get_...' copies.
+ * Threads     A b2c_ctx is used by one thread at a time.  A b2c_pool may be
+ *             shared by any number of contexts.  Data objects may be read by
+ *             any number of threads, each with its own context, while none
+ *             modifies them.
+ * Fork        A child may use every object that its thread was not using at
+ *             the moment of the fork; pools start new workers by themselves.
+ * Structs     Parameter structs start with 'size'; set it with the _INIT
+ *             function of the struct so that later fields can be added.
+ */
+#ifndef BLOSC2C_H
+#define BLOSC2C_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(B2C_STATIC)
+#define B2C_API
+#elif defined(_WIN32)
+#if defined(B2C_BUILDING)
+#define B2C_API __declspec(dllexport)
+#else
+#define B2C_API __declspec(dllimport)
+#endif
+#else
+#define B2C_API __attribute__((visibility("default")))
+#endif
+
+#if defined(__GNUC__) || defined(__clang__)
+#define B2C_MUST_USE __attribute__((warn_unused_result))
+#else
+#define B2C_MUST_USE
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* cffi: begin */
+
+/* ---- Status ------------------------------------------------------------ */
+
+/* Values are never renumbered.  The decade tells the family. */
+typedef enum b2c_status {
+    B2C_OK = 0,
+
+    /* the caller's mistake */
+    B2C_E_ARGUMENT = 10,    /* an argument is outside its documented values */
+    B2C_E_RANGE = 11,       /* an item, chunk or block number is beyond the end */
+    B2C_E_OUTPUT_SIZE = 12, /* the output buffer is too small */
+    B2C_E_READ_ONLY = 13,   /* the object was opened for reading, or a write failed before */
+    B2C_E_EXISTS = 14,      /* the file, directory or metalayer is already there */
+    B2C_E_NOT_FOUND = 15,   /* no such metalayer */
+
+    /* the data */
+    B2C_E_FORMAT = 20,         /* not a chunk or frame at all */
+    B2C_E_CORRUPT = 21,        /* impossible values, or a stream that does not decode */
+    B2C_E_TRUNCATED = 22,      /* the data ends too early */
+    B2C_E_UNSUPPORTED = 23,    /* a version or variant that this library does not read */
+    B2C_E_UNKNOWN_CODEC = 24,  /* a codec that is not built in or registered */
+    B2C_E_UNKNOWN_FILTER = 25, /* a filter that is not built in or registered */
+    B2C_E_CHECKSUM = 26,       /* stored and computed checksums differ */
+
+    /* resources */
+    B2C_E_MEMORY = 30, /* an allocation failed */
+    B2C_E_LIMIT = 31,  /* beyond a limit of the format or of b2c_limits */
+    B2C_E_IO = 32,     /* the operating system said no; see sys_errno */
+    B2C_E_LOCKED = 33, /* another process holds the lock */
+
+    B2C_E_CALLBACK = 40, /* a user's codec, filter or I/O function failed */
+    B2C_E_INTERNAL = 50  /* a defect of this library; please report it */
+} b2c_status;
+
+#define B2C_NO_OFFSET 0xFFFFFFFFFFFFFFFF
+#define B2C_NO_NUMBER -1
+
+typedef struct b2c_error {
+    b2c_status status;
+    int sys_errno;     /* for B2C_E_IO, else 0 */
+    uint64_t offset;   /* byte in the input where the trouble lies, or B2C_NO_OFFSET */
+    int64_t chunk;     /* chunk number, or B2C_NO_NUMBER */
+    int64_t block;     /* block number inside the chunk, or B2C_NO_NUMBER */
+    uint64_t expected; /* for B2C_E_CHECKSUM and size mismatches, else 0 */
+    uint64_t actual;   /* likewise: what was found */
+    const char *field; /* name of the stored field or the argument, or NULL */
+    const char *what;  /* one clause in English, never NULL after a failure */
+} b2c_error;
+
+/* A short English text for a status; never NULL, also for unknown values. */
+B2C_API const char *b2c_status_text(b2c_status status);
+
+/* ---- Versions and facts of the build ----------------------------------- */
+
+#define B2C_VERSION_MAJOR 0
+#define B2C_VERSION_MINOR 1
+#define B2C_VERSION_PATCH 0
+
+/* "0.1.0" */
+B2C_API const char *b2c_version(void);
+
+/* Name of the SIMD level in use: "generic", "sse2", "avx2", "neon". */
+B2C_API const char *b2c_simd_level(void);
+
+/* ---- Formats: numbers as stored ---------------------------------------- */
+
+#define B2C_MIN_HEADER_LEN 16
+#define B2C_HEADER_LEN 32
+#define B2C_MAX_CHUNK_NBYTES 2147483615 /* 2^31 - 1 - 32 */
+#define B2C_MAX_BLOCKSIZE 536866816
+#define B2C_MAX_TYPESIZE 536866816 /* chunk headers hold 255; larger ones are kept by frames */
+#define B2C_MAX_FILTERS 6
+#define B2C_MAX_DIM 16
+#define B2C_MAX_METALAYERS 16
+#define B2C_MAX_NAME_LEN 31
+
+#define B2C_CODEC_BLOSCLZ 0
+#define B2C_CODEC_LZ4 1
+#define B2C_CODEC_LZ4HC 2
+#define B2C_CODEC_ZLIB 4
+#define B2C_CODEC_ZSTD 5
+
+#define B2C_FILTER_NONE 0
+#define B2C_FILTER_SHUFFLE 1
+#define B2C_FILTER_BITSHUFFLE 2
+#define B2C_FILTER_DELTA 3
+#define B2C_FILTER_TRUNC_PREC 4
+
+#define B2C_SPLIT_ALWAYS 1
+#define B2C_SPLIT_NEVER 2
+#define B2C_SPLIT_AUTO 3
+#define B2C_SPLIT_FORWARD_COMPAT 4
+
+#define B2C_SPECIAL_NONE 0
+#define B2C_SPECIAL_ZERO 1
+#define B2C_SPECIAL_NAN 2
+#define B2C_SPECIAL_VALUE 3
+#define B2C_SPECIAL_UNINIT 4
+
+/* Name of a codec ("blosclz", "zstd"), or NULL for an ID that has none. */
+B2C_API const char *b2c_codec_name(uint8_t codec);
+
+/* Whether this build can compress and decompress with the codec. */
+B2C_API int b2c_codec_available(uint8_t codec);
+
+/* The library behind a codec and its version ("LZ4", "1.9.4"); NULL when not available. */
+B2C_API const char *b2c_codec_library(uint8_t codec);
+B2C_API const char *b2c_codec_library_version(uint8_t codec);
+
+/* Name of a filter ("shuffle"), or NULL for an ID that has none. */
+B2C_API const char *b2c_filter_name(uint8_t filter);
+
+/* ---- Pool and context -------------------------------------------------- */
+
+/* Worker threads that contexts may share.  Threads start when first needed. */
+typedef struct b2c_pool b2c_pool;
+
+/*
+ * b2c_pool_new() makes a pool of at most 'nthreads' threads, the calling one
+ * included (1…256).  B2C_E_ARGUMENT, B2C_E_MEMORY.
+ */
+B2C_API B2C_MUST_USE b2c_status b2c_pool_new(uint32_t nthreads, b2c_pool **pool, b2c_error *err);
+
+/* Stops the workers.  No context may be using the pool. */
+B2C_API void b2c_pool_free(b2c_pool *pool);
+
+/* What a reader accepts from bytes that it does not trust; 0 means "the default". */
+typedef struct b2c_limits {
+    uint64_t max_chunk_nbytes; /* decoded size of one chunk; default B2C_MAX_CHUNK_NBYTES */
+    uint64_t max_nchunks;      /* chunks of a super-chunk; default 2^28 - 1 */
+    uint64_t max_meta_nbytes;  /* decoded size of one vlmetalayer; default 2^31 - 33 */
+} b2c_limits;
+
+/* Scratch memory, codec states and limits of one thread at a time. */
+typedef struct b2c_ctx b2c_ctx;
+
+/*
+ * b2c_ctx_new() makes a context that runs blocks on up to 'nthreads' threads of
+ * 'pool' (NULL or 1: all work is done by the caller).  'limits' may be NULL.
+ * The pool must outlive the context.  B2C_E_ARGUMENT, B2C_E_MEMORY.
+ */
+B2C_API B2C_MUST_USE b2c_status b2c_ctx_new(b2c_pool *pool, uint32_t nthreads,
+                                            const b2c_limits *limits, b2c_ctx **ctx,
+                                            b2c_error *err);
+B2C_API void b2c_ctx_free(b2c_ctx *ctx);
+
+/* Changes the number of threads (1…256) of later calls; others are B2C_E_ARGUMENT. */
+B2C_API B2C_MUST_USE b2c_status b2c_ctx_set_nthreads(b2c_ctx *ctx, uint32_t nthreads,
+                                                     b2c_error *err);
+
+/* Changes the limits of later calls; NULL restores the defaults. */
+B2C_API B2C_MUST_USE b2c_status b2c_ctx_set_limits(b2c_ctx *ctx, const b2c_limits *limits,
+                                                   b2c_error *err);
+
+/* ---- Chunks ------------------------------------------------------------ */
+
+typedef struct b2c_cparams {
+    uint32_t size;      /* sizeof(b2c_cparams), set by b2c_cparams_init() */
+    uint32_t typesize;  /* bytes of an item, 1…B2C_MAX_TYPESIZE */
+    uint32_t blocksize; /* bytes of a block, 0 = chosen from the other parameters */
+    uint8_t codec;      /* B2C_CODEC_… */
+    uint8_t codec_meta; /* parameter of codecs that have one */
+    uint8_t clevel;     /* 0…9, 0 stores */
+    uint8_t splitmode;  /* B2C_SPLIT_… */
+    uint8_t use_dict;   /* 1: train a dictionary (zstd, lz4, lz4hc) */
+    uint8_t filters[6]; /* slot 0 is applied first when compressing */
+    uint8_t filters_meta[6];
+} b2c_cparams;
+
+/* Defaults: zstd level 5, shuffle in slot 5, typesize 8, automatic split and block size. */
+B2C_API void b2c_cparams_init(b2c_cparams *cparams);
+
+/* Facts of a chunk header. */
+typedef struct b2c_chunk_info {
+    uint64_t nbytes;     /* decoded size */
+    uint64_t cbytes;     /* size of the chunk itself */
+    uint64_t blocksize;  /* 0 for VL-block chunks */
+    uint64_t nblocks;    /* 0 for special, empty and memcpy chunks of no block */
+    uint64_t header_len; /* 16 or 32 */
+    uint32_t typesize;   /* as stored: 1 for types above 255 bytes */
+    uint8_t version;
+    uint8_t codec; /* codec ID; LZ4 for format-1 chunks with a 16-byte header */
+    uint8_t codec_meta;
+    uint8_t special; /* B2C_SPECIAL_… */
+    uint8_t is_memcpy;
+    uint8_t is_split;
+    uint8_t has_dict;
+    uint8_t has_vlblocks;
+    uint8_t filters[6];
+    uint8_t filters_meta[6];
+} b2c_chunk_info;
+
+/*
+ * b2c_chunk_inspect() reads a chunk header.  Only the header must be present:
+ * 'chunk_len' may be anything from 16 (32 for extended headers) upward.
+ * B2C_E_TRUNCATED, B2C_E_CORRUPT, B2C_E_UNSUPPORTED, B2C_E_LIMIT.
+ */
+B2C_API B2C_MUST_USE b2c_status b2c_chunk_inspect(const void *chunk, size_t chunk_len,
+                                                  b2c_chunk_info *info, b2c_error *err);
+
+/* Room that b2c_compress() can need for 'src_len' bytes: src_len + 32. */
+B2C_API size_t b2c_compress_bound(size_t src_len);
+
+/*
+ * b2c_compress() makes one chunk of 'src_len' bytes (at most
+ * B2C_MAX_CHUNK_NBYTES).  The chunk depends on the data and 'cparams' alone,
+ * not on threads or machine.  '*dst_len' is its size.
+ *
+ *   B2C_E_ARGUMENT     err->field names the parameter
+ *   B2C_E_LIMIT        src_len is too large
+ *   B2C_E_OUTPUT_SIZE  the chunk does not fit; *dst_len is a size that suffices
+ *   B2C_E_UNKNOWN_CODEC, B2C_E_UNKNOWN_FILTER, B2C_E_MEMORY
+ */
+B2C_API B2C_MUST_USE b2c_status b2c_compress(b2c_ctx *ctx, const b2c_cparams *cparams,
+                                             const void *src, size_t src_len, void *dst,
+                                             size_t dst_cap, size_t *dst_len, b2c_error *err);
+
+/*
+ * b2c_decompress() decodes a whole chunk (Blosc1 or Blosc2).  '*dst_len' is its
+ * nbytes.  Bytes after the chunk's cbytes are ignored.
+ *
+ *   B2C_E_OUTPUT_SIZE  *dst_len is the size needed
+ *   B2C_E_CORRUPT, B2C_E_TRUNCATED, B2C_E_UNSUPPORTED, B2C_E_UNKNOWN_CODEC,
+ *   B2C_E_UNKNOWN_FILTER, B2C_E_LIMIT, B2C_E_MEMORY
+ */
+B2C_API B2C_MUST_USE b2c_status b2c_decompress(b2c_ctx *ctx, const void *chunk, size_t chunk_len,
+                                               void *dst, size_t dst_cap, size_t *dst_len,
+                                               b2c_error *err);
+
+/*
+ * b2c_getitem() decodes items [first, first + nitems) of a chunk, where an item
+ * is the chunk header's typesize; only the blocks they touch are decoded.
+ * B2C_E_RANGE when the range passes the end; otherwise as b2c_decompress().
+ * VL-block chunks have no items: B2C_E_UNSUPPORTED.
+ */
+B2C_API B2C_MUST_USE b2c_status b2c_getitem(b2c_ctx *ctx, const void *chunk, size_t chunk_len,
+                                            uint64_t first, uint64_t nitems, void *dst,
+                                            size_t dst_cap, size_t *dst_len, b2c_error *err);
+
+/*
+ * b2c_special_chunk() writes the chunk (32 bytes, or 32 + typesize for
+ * B2C_SPECIAL_VALUE) that decodes to 'nbytes' bytes of the given kind.  'value'
+ * holds one item for B2C_SPECIAL_VALUE and is ignored otherwise.
+ *
+ *   B2C_E_ARGUMENT     kind is not 1…4; nbytes is no multiple of the typesize;
+ *                      NaN with a typesize other than 4 or 8
+ *   B2C_E_OUTPUT_SIZE  *dst_len is the size needed
+ *   B2C_E_LIMIT        nbytes is too large
+ */
+B2C_API B2C_MUST_USE b2c_status b2c_special_chunk(const b2c_cparams *cparams, uint8_t kind,
+                                                  uint64_t nbytes, const void *value, void *dst,
+                                                  size_t dst_cap, size_t *dst_len, b2c_error *err);
+
+/* ---- Super-chunks ------------------------------------------------------ */
+
+/*
+ * An ordered set of chunks with metadata: in memory, as a contiguous frame
+ * (memory or file), or as a sparse frame (directory).
+ */
+typedef struct b2c_schunk b2c_schunk;
+
+#define B2C_STORAGE_MEMORY 0 /* list of chunks in memory */
+#define B2C_STORAGE_FILE 1   /* contiguous frame in a file, or read from a buffer */
+#define B2C_STORAGE_DIR 2    /* sparse frame: a directory */
+
+#define B2C_OPEN_READ 0   /* read only */
+#define B2C_OPEN_UPDATE 1 /* read and write */
+
+/* What a new super-chunk is made of. */
+typedef struct b2c_schunk_params {
+    uint32_t size;      /* sizeof, set by b2c_schunk_params_init() */
+    uint8_t storage;    /* B2C_STORAGE_… */
+    uint8_t nmeta;      /* fixed metalayers to create */
+    int64_t chunksize;  /* bytes of a chunk; 0: variable sizes; -1: taken from the first chunk */
+    const char *path;   /* for FILE and DIR; must not exist */
+    b2c_cparams cparams; /* for appended data; kept in the frame */
+    const char *const *meta_names;     /* nmeta names, 1…31 bytes */
+    const void *const *meta_contents;  /* their contents, by convention msgpack */
+    const uint32_t *meta_lens;
+} b2c_schunk_params;
+
+B2C_API void b2c_schunk_params_init(b2c_schunk_params *params);
+
+typedef struct b2c_schunk_info {
+    uint64_t nbytes;     /* decoded bytes of all chunks */
+    uint64_t cbytes;     /* stored bytes of all chunks (special chunks of the index: 32 each) */
+    uint64_t nchunks;
+    uint64_t frame_len;  /* bytes of the frame as stored now; 0 for MEMORY */
+    uint64_t header_len; /* likewise */
+    uint64_t trailer_len;
+    int64_t chunksize;   /* 0: variable, -1: no chunk yet and not known */
+    uint32_t typesize;   /* the true one, may exceed 255 */
+    uint32_t blocksize;  /* as asked for, 0 = automatic */
+    uint8_t storage;     /* B2C_STORAGE_… */
+    uint8_t is_writable;
+    uint8_t frame_version; /* low nibble of general_flags */
+    uint8_t general_flags; /* whole byte 0x19 */
+    uint32_t nmeta;
+    uint32_t nvlmeta;
+    b2c_cparams cparams;
+} b2c_schunk_info;
+
+/*
+ * b2c_schunk_new() creates a super-chunk; on disk a valid empty frame is there
+ * on return.  B2C_E_EXISTS, B2C_E_ARGUMENT, B2C_E_IO, B2C_E_MEMORY.
+ */
+B2C_API B2C_MUST_USE b2c_status b2c_schunk_new(const b2c_schunk_params *params,
+                                               b2c_schunk **schunk, b2c_error *err);
+
+/*
+ * b2c_schunk_open() opens a frame: a file (contiguous, its first byte at
+ * 'offset') or a directory (sparse, offset 0).
+ * B2C_E_IO (sys_errno ENOENT when absent), B2C_E_FORMAT, B2C_E_CORRUPT,
+ * B2C_E_TRUNCATED, B2C_E_UNSUPPORTED, B2C_E_LIMIT, B2C_E_MEMORY.
+ */
+B2C_API B2C_MUST_USE b2c_status b2c_schunk_open(const char *path, uint64_t offset, int mode,
+                                                const b2c_limits *limits, b2c_schunk **schunk,
+                                                b2c_error *err);
+
+/*
+ * b2c_schunk_open_mem() opens a contiguous frame in memory.  copy 0: the bytes
+ * are borrowed, must outlive the schunk and not change.
+ */
+B2C_API B2C_MUST_USE b2c_status b2c_schunk_open_mem(const void *frame, size_t frame_len, int copy,
+                                                    const b2c_limits *limits, b2c_schunk **schunk,
+                                                    b2c_error *err);
+
+/* Writes what is pending and closes; the schunk is freed also on failure. */
+B2C_API B2C_MUST_USE b2c_status b2c_schunk_close(b2c_schunk *schunk, b2c_error *err);
+
+/* Closes without reporting failures; NULL is fine. */
+B2C_API void b2c_schunk_free(b2c_schunk *schunk);
+
+B2C_API void b2c_schunk_info_get(const b2c_schunk *schunk, b2c_schunk_info *info);
+
+/* Changes the parameters of later appends; typesize and blocksize must stay (B2C_E_ARGUMENT). */
+B2C_API B2C_MUST_USE b2c_status b2c_schunk_set_cparams(b2c_schunk *schunk,
+                                                       const b2c_cparams *cparams, b2c_error *err);
+
+/* -- reading: B2C_E_RANGE for a chunk number that is not there -- */
+
+/* Header facts of chunk n, without reading more than its header. */
+B2C_API B2C_MUST_USE b2c_status b2c_schunk_chunk_info(const b2c_schunk *schunk, uint64_t nchunk,
+                                                      b2c_chunk_info *info, b2c_error *err);
+
+/* Stored bytes of chunk n (special chunks of the index: the equivalent 32-byte chunk). */
+B2C_API B2C_MUST_USE b2c_status b2c_schunk_get_chunk(const b2c_schunk *schunk, uint64_t nchunk,
+                                                     void *dst, size_t dst_cap, size_t *dst_len,
+                                                     b2c_error *err);
+
+/* Decoded bytes of chunk n. */
+B2C_API B2C_MUST_USE b2c_status b2c_schunk_decode_chunk(const b2c_schunk *schunk, b2c_ctx *ctx,
+                                                        uint64_t nchunk, void *dst, size_t dst_cap,
+                                                        size_t *dst_len, b2c_error *err);
+
+/*
+ * Bytes [at, at + nbytes) of the decoded data, across chunks, decoding only the
+ * blocks they touch.  B2C_E_RANGE beyond the end.
+ */
+B2C_API B2C_MUST_USE b2c_status b2c_schunk_read(const b2c_schunk *schunk, b2c_ctx *ctx, uint64_t at,
+                                                uint64_t nbytes, void *dst, size_t dst_cap,
+                                                b2c_error *err);
+
+/* -- editing: B2C_E_READ_ONLY when the schunk is not writable -- */
+
+/* Compresses 'src' with the schunk's parameters and appends it as one chunk. */
+B2C_API B2C_MUST_USE b2c_status b2c_schunk_append(b2c_schunk *schunk, b2c_ctx *ctx, const void *src,
+                                                  size_t src_len, b2c_error *err);
+
+/* Appends a ready chunk; its header is checked. */
+B2C_API B2C_MUST_USE b2c_status b2c_schunk_append_chunk(b2c_schunk *schunk, const void *chunk,
+                                                        size_t chunk_len, b2c_error *err);
+
+/* -- metadata.  Fixed metalayers: raw bytes.  vlmetalayers: values are stored compressed. -- */
+
+B2C_API B2C_MUST_USE b2c_status b2c_schunk_meta_name(const b2c_schunk *schunk, uint32_t i,
+                                                     char name[32], b2c_error *err);
+
+/* Copies a content; B2C_E_NOT_FOUND, B2C_E_OUTPUT_SIZE with the size needed in *dst_len. */
+B2C_API B2C_MUST_USE b2c_status b2c_schunk_meta_get(const b2c_schunk *schunk, const char *name,
+                                                    void *dst, size_t dst_cap, size_t *dst_len,
+                                                    b2c_error *err);
+
+/* Replaces a content by one of the same length (B2C_E_ARGUMENT otherwise). */
+B2C_API B2C_MUST_USE b2c_status b2c_schunk_meta_update(b2c_schunk *schunk, const char *name,
+                                                       const void *src, size_t src_len,
+                                                       b2c_error *err);
+
+B2C_API B2C_MUST_USE b2c_status b2c_schunk_vlmeta_name(const b2c_schunk *schunk, uint32_t i,
+                                                       char name[32], b2c_error *err);
+B2C_API B2C_MUST_USE b2c_status b2c_schunk_vlmeta_get(const b2c_schunk *schunk, b2c_ctx *ctx,
+                                                      const char *name, void *dst, size_t dst_cap,
+                                                      size_t *dst_len, b2c_error *err);
+
+/* Adds or replaces. */
+B2C_API B2C_MUST_USE b2c_status b2c_schunk_vlmeta_set(b2c_schunk *schunk, b2c_ctx *ctx,
+                                                      const char *name, const void *src,
+                                                      size_t src_len, b2c_error *err);
+
+/* -- as one contiguous frame -- */
+
+/* The whole as a contiguous frame in memory; B2C_E_OUTPUT_SIZE with the size needed. */
+B2C_API B2C_MUST_USE b2c_status b2c_schunk_to_frame(const b2c_schunk *schunk, void *dst,
+                                                    size_t dst_cap, size_t *dst_len,
+                                                    b2c_error *err);
+
+/* ---- N-dimensional arrays ---------------------------------------------- */
+
+/* Shapes of an array; all of format/b2nd's derived quantities follow from these. */
+typedef struct b2c_nd {
+    uint32_t size; /* sizeof(b2c_nd) */
+    uint32_t ndim; /* 0…16 */
+    uint32_t itemsize;
+    uint64_t shape[16];
+    uint32_t chunks[16];
+    uint32_t blocks[16];
+} b2c_nd;
+
+/* Checks shapes; on success the derived sizes fit the format.  B2C_E_ARGUMENT, B2C_E_LIMIT. */
+B2C_API B2C_MUST_USE b2c_status b2c_nd_check(const b2c_nd *nd, b2c_error *err);
+
+/* Bytes of a chunk (block padding included), bytes of a block, number of chunks. */
+B2C_API uint64_t b2c_nd_chunksize(const b2c_nd *nd);
+B2C_API uint64_t b2c_nd_blocksize(const b2c_nd *nd);
+B2C_API uint64_t b2c_nd_nchunks(const b2c_nd *nd);
+
+/* The content of the b2nd metalayer; dtype is a NumPy dtype string. */
+B2C_API B2C_MUST_USE b2c_status b2c_nd_meta_encode(const b2c_nd *nd, const char *dtype,
+                                                   size_t dtype_len, void *dst, size_t dst_cap,
+                                                   size_t *dst_len, b2c_error *err);
+
+/*
+ * Reads it.  nd->itemsize is left 0: it is the schunk's business
+ * (b2c_nd_from_schunk()).  The dtype string is meta[*dtype_at … + *dtype_len);
+ * both 0 when the metalayer has none.
+ */
+B2C_API B2C_MUST_USE b2c_status b2c_nd_meta_decode(const void *meta, size_t meta_len, b2c_nd *nd,
+                                                   size_t *dtype_at, size_t *dtype_len,
+                                                   b2c_error *err);
+
+/*
+ * The shapes of an open array (metalayer b2nd or caterva) with its item size,
+ * checked against the schunk's chunks.  B2C_E_NOT_FOUND: not an array.
+ */
+B2C_API B2C_MUST_USE b2c_status b2c_nd_from_schunk(const b2c_schunk *schunk, b2c_nd *nd,
+                                                   b2c_error *err);
+
+/*
+ * Reads the box start[d], start[d] + step[d], … (count[d] items, step >= 1)
+ * into dst as a C-ordered array of shape count, touching only the blocks
+ * needed.  B2C_E_RANGE when the box leaves the shape, B2C_E_OUTPUT_SIZE.
+ */
+B2C_API B2C_MUST_USE b2c_status b2c_nd_read(const b2c_schunk *schunk, b2c_ctx *ctx,
+                                            const b2c_nd *nd, const uint64_t *start,
+                                            const uint64_t *count, const uint64_t *step, void *dst,
+                                            size_t dst_cap, b2c_error *err);
+
+/*
+ * Compresses one chunk of an array and appends it: 'src' is the part of the
+ * chunk that lies inside the array's shape, C-ordered.  'nchunk' must be the
+ * next chunk (B2C_E_ARGUMENT).
+ */
+B2C_API B2C_MUST_USE b2c_status b2c_nd_append_chunk(b2c_schunk *schunk, b2c_ctx *ctx,
+                                                    const b2c_nd *nd, uint64_t nchunk,
+                                                    const void *src, size_t src_len,
+                                                    b2c_error *err);
+
+/* The same for all chunks of a C-ordered array in memory; the schunk must be empty. */
+B2C_API B2C_MUST_USE b2c_status b2c_nd_append_all(b2c_schunk *schunk, b2c_ctx *ctx,
+                                                  const b2c_nd *nd, const void *src,
+                                                  size_t src_len, b2c_error *err);
+
+/* cffi: end */
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
