@@ -40,6 +40,9 @@ typedef struct b2i_chunk_head {
 b2c_status b2i_chunk_head_parse(b2i_span bytes, const b2c_limits *limits, b2i_chunk_head *out,
                                 b2c_error *err);
 
+/* The public facts of a header. */
+void b2i_chunk_info_from_head(const b2i_chunk_head *head, b2c_chunk_info *info);
+
 /*
  * Where the bytes of a chunk come from.  read() gives bytes [at, at + n) of the
  * chunk, either by pointing *out into memory that lives as long as the chunk,

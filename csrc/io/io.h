@@ -1,6 +1,6 @@
 /*
- * io.h: positional I/O.  Everything that touches a file goes through this table,
- * so that tests can record, replay and fail each call.
+ * io.h: positional I/O.  Everything that touches a file goes through this table
+ * and the b2i_fs functions, so that tests can record, replay and fail each call.
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #ifndef B2I_IO_H
@@ -29,13 +29,57 @@ struct b2i_io {
     const b2i_io_ops *ops;
 };
 
-#define B2I_IO_READ 0   /* must exist */
-#define B2I_IO_UPDATE 1 /* must exist, read and write */
-#define B2I_IO_CREATE 2 /* must not exist (B2C_E_EXISTS), read and write */
+#define B2I_IO_READ    0 /* must exist */
+#define B2I_IO_UPDATE  1 /* must exist, read and write */
+#define B2I_IO_CREATE  2 /* must not exist (B2C_E_EXISTS), read and write */
+#define B2I_IO_REPLACE 3 /* made anew: what was there is thrown away, read and write */
 
 b2c_status b2i_io_file_open(const char *path, int mode, b2i_io **out, b2c_error *err);
 
+/* A file in an open directory; a symbolic link is refused (B2C_E_IO with ELOOP). */
+b2c_status b2i_io_file_open_in(int dir, const char *name, int mode, b2i_io **out, b2c_error *err);
+
 /* Read-only over memory that outlives it. */
 b2c_status b2i_io_mem_open(b2i_span bytes, b2i_io **out, b2c_error *err);
+
+/* Takes 'bytes', made by b2i_malloc(), and frees it at the end; also when it fails. */
+b2c_status b2i_io_mem_take(uint8_t *bytes, size_t n, b2i_io **out, b2c_error *err);
+
+/* Writable over 'cap' bytes of the caller; writing beyond them is B2C_E_OUTPUT_SIZE. */
+b2c_status b2i_io_mem_over(uint8_t *bytes, size_t cap, b2i_io **out, b2c_error *err);
+
+/* ---- directories and names; 'dir' may be B2I_FS_CWD ---- */
+
+#define B2I_FS_CWD -1
+
+b2c_status b2i_fs_dir_open(const char *path, int *dir, b2c_error *err);
+void b2i_fs_dir_close(int dir);
+b2c_status b2i_fs_dir_make(const char *path, b2c_error *err); /* B2C_E_EXISTS */
+b2c_status b2i_fs_rename(int dir, const char *from, const char *to, b2c_error *err);
+b2c_status b2i_fs_remove(int dir, const char *name, b2c_error *err);
+/* Makes names created, renamed and removed in a directory durable. */
+b2c_status b2i_fs_dir_sync(int dir, b2c_error *err);
+/* The same for the directory that holds 'path'. */
+b2c_status b2i_fs_parent_sync(const char *path, b2c_error *err);
+bool b2i_fs_is_dir(const char *path);
+
+#ifdef B2I_IO_HOOK
+/*
+ * Tests: asked before each call that changes files.  What it returns other than
+ * 0 is the errno that the call fails with instead.  'name' is the file's, 'to' the new name of a
+ * renaming.
+ */
+typedef enum b2i_io_call {
+    B2I_CALL_WRITE,
+    B2I_CALL_TRUNCATE,
+    B2I_CALL_SYNC,
+    B2I_CALL_CREATE,
+    B2I_CALL_RENAME,
+    B2I_CALL_REMOVE,
+    B2I_CALL_CLOSE
+} b2i_io_call;
+extern int (*b2i_io_hook)(b2i_io_call call, const char *name, const char *to, uint64_t at,
+                          const void *src, size_t n);
+#endif
 
 #endif

@@ -20,6 +20,33 @@ typedef uint64_t b2i_entry;
 #define B2I_ENTRY_NAN     (B2I_ENTRY_SPECIAL | (b2i_entry)2 << 56)
 #define B2I_ENTRY_UNINIT  (B2I_ENTRY_SPECIAL | (b2i_entry)4 << 56)
 
+/* How soon an edit must become the stored state. */
+typedef enum b2i_commit_kind {
+    B2I_COMMIT_SOON,  /* an append: may wait until pending ones outweigh the index */
+    B2I_COMMIT_NOW,   /* any other edit: unless the durability is "none" */
+    B2I_COMMIT_FLUSH, /* at any level, and synchronised */
+} b2i_commit_kind;
+
+/* What a chunk is kept for, so that a crashed writer's last chunks can be found again. */
+typedef enum b2i_redo_kind {
+    B2I_REDO_NONE, /* part of a transaction, or of an edit of several steps */
+    B2I_REDO_APPEND,
+    B2I_REDO_INSERT,
+    B2I_REDO_UPDATE,
+} b2i_redo_kind;
+
+typedef struct b2i_redo {
+    b2i_redo_kind kind;
+    uint64_t nchunk;
+} b2i_redo;
+
+/* What is known of a stored chunk's bytes. */
+typedef enum b2i_check {
+    B2I_CHECK_NONE, /* no checksum is stored */
+    B2I_CHECK_GOOD,
+    B2I_CHECK_BAD
+} b2i_check;
+
 typedef struct b2i_store b2i_store;
 struct b2c_schunk;
 
@@ -29,20 +56,42 @@ typedef struct b2i_store_ops {
                        b2i_scratch *scratch, b2i_span *out, b2c_error *err);
     /* Upper bound of the bytes that may be read at an entry. */
     b2c_status (*len)(b2i_store *store, b2i_entry entry, uint64_t *len, b2c_error *err);
+    /* Compares a chunk's bytes with the checksum stored with it. */
+    b2c_status (*check)(b2i_store *store, b2i_entry entry, b2i_span chunk, b2i_check *result,
+                        b2c_error *err);
+    /* Place of byte 0 of a chunk in the frame or chunk file, for error messages. */
+    uint64_t (*place)(const b2i_store *store, b2i_entry entry);
     /* Keeps a new chunk and says where.  Nothing committed changes.  NULL: read-only. */
-    b2c_status (*put)(b2i_store *store, b2i_span chunk, b2i_entry *entry, b2c_error *err);
-    /* A committed chunk is no longer named by the index; its room may be reused when safe. */
-    void (*drop)(b2i_store *store, b2i_entry entry);
+    b2c_status (*put)(b2i_store *store, b2i_span chunk, const b2i_redo *redo, b2i_entry *entry,
+                      b2c_error *err);
+    /* The index no longer names a chunk; its room may be reused when that is safe. */
+    void (*drop)(b2i_store *store, b2i_entry entry, uint64_t cbytes);
     /* Makes header, index and trailer of the schunk's present state the stored ones. */
-    b2c_status (*commit)(b2i_store *store, const struct b2c_schunk *schunk, b2c_error *err);
-    /* Frees the store, also on failure. */
-    b2c_status (*close)(b2i_store *store, const struct b2c_schunk *schunk, b2c_error *err);
+    b2c_status (*commit)(b2i_store *store, struct b2c_schunk *schunk, b2i_commit_kind kind,
+                         b2c_error *err);
+    /* Forgets all puts and drops since begin(); both may be NULL: nothing to remember. */
+    void (*begin)(b2i_store *store);
+    void (*rollback)(b2i_store *store);
+    /* Rewrites without dead space; NULL: there is none.  Entries change. */
+    b2c_status (*compact)(b2i_store *store, struct b2c_schunk *schunk, b2c_error *err);
+    /* Frees the store, also on failure.  schunk NULL: writes nothing any more. */
+    b2c_status (*close)(b2i_store *store, struct b2c_schunk *schunk, b2c_error *err);
 } b2i_store_ops;
 
 struct b2i_store {
     const b2i_store_ops *ops;
-    uint8_t storage;   /* B2C_STORAGE_… */
+    uint8_t storage; /* B2C_STORAGE_… */
     bool is_writable;
+    bool failed; /* a write failed: what is on the medium is older than the object */
+    bool in_transaction;
+    bool has_redo;      /* single chunks kept since the last commit survive a crash */
+    bool checksums;     /* write records and fingerprints */
+    bool verifies;      /* compare checksums when reading */
+    uint8_t durability; /* B2C_DURABILITY_… */
+    /* Of the frame as stored now; 0 for lists in memory. */
+    uint64_t frame_len;
+    uint64_t header_len;
+    uint64_t trailer_len;
 };
 
 #endif

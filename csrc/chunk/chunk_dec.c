@@ -1,0 +1,185 @@
+/*
+ * chunk_dec.c: whole chunks, single units and ranges, for every kind of chunk.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "block_dec.h"
+#include "chunk.h"
+#include "checked.h"
+#include "special.h"
+
+uint32_t b2i_chunk_nunits(const b2i_chunk *chunk)
+{
+    const b2i_chunk_head *h = &chunk->head;
+    if (h->nblocks > 0 || h->nbytes == 0) {
+        return h->nblocks;
+    }
+    return (uint32_t)b2i_ceil_div(h->nbytes, h->blocksize);
+}
+
+void b2i_chunk_unit(const b2i_chunk *chunk, uint32_t i, uint32_t *at, uint32_t *n)
+{
+    const b2i_chunk_head *h = &chunk->head;
+    if (h->has_vlblocks) {
+        *at = chunk->vl_at[i];
+        *n = chunk->vl_at[i + 1] - chunk->vl_at[i];
+        return;
+    }
+    *at = i * h->blocksize;
+    *n = h->nbytes - *at < h->blocksize ? h->nbytes - *at : h->blocksize;
+}
+
+/* Whether blocks after the first need it as reference. */
+static bool needs_ref(const b2i_chunk *chunk)
+{
+    return chunk->head.nblocks > 1 && !chunk->head.has_vlblocks &&
+           b2i_pipeline_has(&chunk->head.pipeline, B2C_FILTER_DELTA);
+}
+
+/* Part [at, at + n) of a chunk that has no blocks. */
+static b2c_status fill_range(b2i_worker *w, const b2i_chunk *c, uint32_t at, size_t n, uint8_t *dst,
+                             b2c_error *err)
+{
+    b2i_span s = { NULL, 0 };
+    if (c->head.special == B2C_SPECIAL_VALUE) {
+        B2I_TRY(c->source.read(c->source.arg, c->head.header_len, c->head.value_len, &w->in, &s,
+                               err));
+    }
+    if (c->head.special != B2C_SPECIAL_NONE) {
+        b2i_special_fill(c->head.special, c->head.typesize, s, at, dst, n);
+        return B2C_OK;
+    }
+    B2I_TRY(c->source.read(c->source.arg, (uint64_t)c->head.header_len + at, n, &w->in, &s, err));
+    memcpy(dst, s.p, n);
+    return B2C_OK;
+}
+
+static b2c_status decode_unit(b2c_ctx *ctx, uint32_t worker, const b2i_chunk *c, uint32_t i,
+                              b2i_span ref, uint8_t *dst, b2c_error *err)
+{
+    uint32_t at, n;
+    b2i_worker *w;
+    b2i_chunk_unit(c, i, &at, &n);
+    B2I_TRY(b2i_ctx_worker(ctx, worker, &w, err));
+    if (c->head.nblocks == 0) {
+        return fill_range(w, c, at, n, dst, err);
+    }
+    if (i == 0 || !needs_ref(c)) {
+        ref = b2i_span_of(NULL, 0);
+    }
+    b2c_status st = b2i_block_decode(w, c, i, n, ref, dst, err);
+    if (st != B2C_OK) {
+        b2i_err_block(err, i);
+    }
+    return st;
+}
+
+b2c_status b2i_chunk_decode_begin(b2c_ctx *ctx, const b2i_chunk *chunk, b2c_error *err)
+{
+    uint32_t nworkers;
+    if (!needs_ref(chunk)) {
+        return B2C_OK;
+    }
+    B2I_TRY(b2i_ctx_prepare(ctx, 1, &nworkers, err));
+    uint8_t *ref = b2i_scratch_get(&ctx->ref, chunk->head.blocksize);
+    if (ref == NULL) {
+        return b2i_fail_memory(err);
+    }
+    return decode_unit(ctx, 0, chunk, 0, b2i_span_of(NULL, 0), ref, err);
+}
+
+b2c_status b2i_chunk_decode_unit(b2c_ctx *ctx, uint32_t worker, const b2i_chunk *chunk, uint32_t i,
+                                 uint8_t *dst, b2c_error *err)
+{
+    return decode_unit(ctx, worker, chunk, i, b2i_span_of(ctx->ref.p, chunk->head.blocksize), dst,
+                       err);
+}
+
+/* ---- several units through the pool ---- */
+
+typedef struct b2i_range_job {
+    b2c_ctx *ctx;
+    const b2i_chunk *chunk;
+    uint64_t at, n; /* decoded range wanted */
+    uint32_t first; /* its first unit */
+    b2i_span ref;
+    uint8_t *dst;
+} range_job;
+
+static b2c_status run_unit(void *arg, uint32_t item, uint32_t worker, b2c_error *err)
+{
+    const range_job *j = arg;
+    uint32_t i = j->first + item, at, n;
+    b2i_chunk_unit(j->chunk, i, &at, &n);
+    uint64_t from = at > j->at ? at : j->at;
+    uint64_t to = at + (uint64_t)n < j->at + j->n ? at + (uint64_t)n : j->at + j->n;
+    uint8_t *dst = j->dst + (from - j->at);
+    if (to - from == n) {
+        return decode_unit(j->ctx, worker, j->chunk, i, j->ref, dst, err);
+    }
+    uint8_t *tmp = b2i_scratch_get(&j->ctx->workers[worker].d, n);
+    if (tmp == NULL) {
+        return b2i_fail_memory(err);
+    }
+    B2I_TRY(decode_unit(j->ctx, worker, j->chunk, i, j->ref, tmp, err));
+    memcpy(dst, tmp + (from - at), (size_t)(to - from));
+    return B2C_OK;
+}
+
+/* The unit that holds decoded byte 'at' (which exists). */
+static uint32_t unit_at(const b2i_chunk *c, uint64_t at)
+{
+    if (!c->head.has_vlblocks) {
+        return (uint32_t)(at / c->head.blocksize);
+    }
+    uint32_t lo = 0, hi = c->head.nblocks - 1;
+    while (lo < hi) {
+        uint32_t mid = lo + (hi - lo + 1) / 2;
+        if (c->vl_at[mid] <= at) {
+            lo = mid;
+        } else {
+            hi = mid - 1;
+        }
+    }
+    return lo;
+}
+
+/* Work below this is done by the caller: waking a worker costs as much as decoding it. */
+enum { PARALLEL_NBYTES = 256 * 1024 };
+
+b2c_status b2i_chunk_decode_range(b2c_ctx *ctx, const b2i_chunk *chunk, uint64_t at, uint64_t n,
+                                  uint8_t *dst, b2c_error *err)
+{
+    uint32_t nworkers;
+    if (at > chunk->head.nbytes || n > chunk->head.nbytes - at) {
+        return b2i_fail(err, B2C_E_RANGE, B2C_NO_OFFSET, "the range passes the end of the chunk");
+    }
+    if (n == 0) {
+        return B2C_OK;
+    }
+    B2I_TRY(b2i_ctx_prepare(ctx, 1, &nworkers, err));
+    if (chunk->head.nblocks == 0) {
+        return fill_range(&ctx->workers[0], chunk, (uint32_t)at, (size_t)n, dst, err);
+    }
+    range_job j = { .ctx = ctx, .chunk = chunk, .at = at, .n = n, .dst = dst };
+    j.first = unit_at(chunk, at);
+    uint32_t nunits = unit_at(chunk, at + n - 1) - j.first + 1;
+    if (needs_ref(chunk)) {
+        B2I_TRY(b2i_chunk_decode_begin(ctx, chunk, err));
+        j.ref = b2i_span_of(ctx->ref.p, chunk->head.blocksize);
+    }
+    if (n >= PARALLEL_NBYTES) {
+        B2I_TRY(b2i_ctx_prepare(ctx, nunits, &nworkers, err));
+    }
+    return b2i_pool_run(ctx->pool, nworkers, nunits, run_unit, &j, err);
+}
+
+b2c_status b2i_chunk_decode(b2c_ctx *ctx, const b2i_chunk *chunk, uint8_t *dst, size_t dst_cap,
+                            b2c_error *err)
+{
+    if (dst_cap < chunk->head.nbytes) {
+        return b2i_fail_sizes(err, B2C_E_OUTPUT_SIZE, B2C_NO_OFFSET,
+                              "the output buffer is smaller than the decoded chunk",
+                              chunk->head.nbytes, dst_cap);
+    }
+    return b2i_chunk_decode_range(ctx, chunk, 0, chunk->head.nbytes, dst, err);
+}

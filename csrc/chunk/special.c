@@ -1,0 +1,94 @@
+/*
+ * special.c: chunks that say in a few bytes what they decode to.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "special.h"
+#include "chunk.h"
+#include "chunk_format.h"
+
+/* Repeats the len bytes of an item over n bytes, starting at byte 'phase' of the item. */
+static void fill_pattern(uint8_t *dst, size_t n, const uint8_t *item, size_t len, size_t phase)
+{
+    size_t first = len - phase < n ? len - phase : n;
+    memcpy(dst, item + phase, first);
+    dst += first;
+    n -= first;
+    if (n == 0) {
+        return;
+    }
+    size_t done = len < n ? len : n;
+    memcpy(dst, item, done);
+    while (done < n) { /* doubling keeps the phase: 'done' is a multiple of len */
+        size_t step = done < n - done ? done : n - done;
+        memcpy(dst + done, dst, step);
+        done += step;
+    }
+}
+
+void b2i_special_fill(uint8_t kind, uint8_t typesize, b2i_span value, uint64_t at, uint8_t *dst,
+                      size_t n)
+{
+    static const uint8_t nan32[4] = { 0, 0, 0xC0, 0x7F };
+    static const uint8_t nan64[8] = { 0, 0, 0, 0, 0, 0, 0xF8, 0x7F };
+    if (kind == B2C_SPECIAL_NAN) {
+        value = typesize == 4 ? b2i_span_of(nan32, 4) : b2i_span_of(nan64, 8);
+    }
+    if (value.n == 0) {
+        memset(dst, 0, n);
+    } else {
+        fill_pattern(dst, n, value.p, value.n, (size_t)(at % value.n));
+    }
+}
+
+static b2c_status check_special(const b2c_cparams *cparams, uint8_t kind, uint64_t nbytes,
+                                const uint8_t *value, b2c_error *err)
+{
+    if (kind < B2C_SPECIAL_ZERO || kind > B2C_SPECIAL_UNINIT) {
+        return b2i_fail_field(err, B2C_E_ARGUMENT, B2C_NO_OFFSET, "kind",
+                              "the kind of special value must be from 1 to 4");
+    }
+    if (nbytes > B2C_MAX_CHUNK_NBYTES) {
+        return b2i_fail_sizes(err, B2C_E_LIMIT, B2C_NO_OFFSET,
+                              "a chunk holds at most 2147483615 bytes", B2C_MAX_CHUNK_NBYTES,
+                              nbytes);
+    }
+    if (nbytes % cparams->typesize != 0) {
+        return b2i_fail_field(err, B2C_E_ARGUMENT, B2C_NO_OFFSET, "nbytes",
+                              "must be a multiple of the type size");
+    }
+    if (kind == B2C_SPECIAL_NAN && cparams->typesize != 4 && cparams->typesize != 8) {
+        return b2i_fail_field(err, B2C_E_ARGUMENT, B2C_NO_OFFSET, "typesize",
+                              "NaN needs a type size of 4 or 8");
+    }
+    if (kind == B2C_SPECIAL_VALUE && (value == NULL || nbytes == 0)) {
+        return b2i_fail_field(err, B2C_E_ARGUMENT, B2C_NO_OFFSET, "value",
+                              "a repeated value needs the value and at least one item");
+    }
+    return B2C_OK;
+}
+
+b2c_status b2i_special_encode(const b2c_cparams *cparams, uint8_t kind, uint64_t nbytes,
+                              const uint8_t *value, uint8_t *dst, size_t dst_cap, size_t *dst_len,
+                              b2c_error *err)
+{
+    B2I_TRY(check_special(cparams, kind, nbytes, value, err));
+    size_t need = B2C_HEADER_LEN + (kind == B2C_SPECIAL_VALUE ? (size_t)cparams->typesize : 0);
+    *dst_len = need;
+    if (dst_cap < need) {
+        return b2i_fail_sizes(err, B2C_E_OUTPUT_SIZE, B2C_NO_OFFSET,
+                              "the output buffer is too small for the chunk", need, dst_cap);
+    }
+    memset(dst, 0, B2C_HEADER_LEN);
+    dst[0] = VERSION_CURRENT;
+    dst[1] = 1;
+    dst[2] = FLAG_EXTENDED;
+    dst[3] = cparams->typesize > 255 ? 1 : (uint8_t)cparams->typesize;
+    b2i_st32le(dst + 4, (uint32_t)nbytes);
+    b2i_st32le(dst + 8, b2i_tune_blocksize(cparams, (size_t)nbytes));
+    b2i_st32le(dst + 12, (uint32_t)need);
+    dst[31] = (uint8_t)(kind << SPECIAL_SHIFT);
+    if (kind == B2C_SPECIAL_VALUE) {
+        memcpy(dst + B2C_HEADER_LEN, value, cparams->typesize);
+    }
+    return B2C_OK;
+}

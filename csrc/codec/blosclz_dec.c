@@ -1,0 +1,228 @@
+/*
+ * blosclz_dec.c: the BloscLZ decoder.
+ * SPDX-License-Identifier: BSD-3-Clause
+ *
+ * A stream is a sequence of operations, each led by a control byte:
+ *
+ *   000rrrrr               literal run: r + 1 bytes follow
+ *   LLLhhhhh [ext…] lo     match of L + 2 bytes (L = 1…6), or of 9 + sum of the extension
+ *                          bytes (L = 7; a byte of 255 says that one more follows), at
+ *                          distance (h << 8 | lo) + 1
+ *   LLL11111 [ext…] FF a b the same at distance 8192 + (a << 8 | b)
+ *
+ * The first and the last operation are literal runs; the top bits of the first
+ * control byte are no part of it.
+ *
+ * While there is room, copies are made in fixed steps that write beyond their
+ * end; what they write too much is overwritten by the next operation.
+ */
+#include "codec_impl.h"
+
+enum {
+    STEP = 32,       /* bytes that a fast copy may write beyond its end */
+    FAR_BASE = 8191, /* distance - 1 of the smallest far match */
+    NEAR_HI = 31     /* high bits that, with a low byte of 255, announce a far match */
+};
+
+typedef struct match {
+    size_t len;
+    size_t distance;
+    uint32_t next; /* the control byte that follows */
+} match;
+
+/*
+ * Reads the rest of a match and the next control byte.  Returns the new input
+ * position, or NULL when the input ends before or the match is longer than
+ * max_len, which also keeps the sum of extension bytes from overflowing.
+ */
+static const uint8_t *read_match(const uint8_t *ip, const uint8_t *ip_end, uint32_t ctrl,
+                                 size_t max_len, match *m)
+{
+    m->len = (ctrl >> 5) + 2;
+    if (ctrl >> 5 == 7) {
+        uint8_t b;
+        do {
+            if (ip == ip_end || m->len > max_len) {
+                return NULL;
+            }
+            b = *ip++;
+            m->len += b;
+        } while (b == 255);
+    }
+    if (ip == ip_end) {
+        return NULL;
+    }
+    uint32_t hi = ctrl & 31, lo = *ip++;
+    m->distance = (size_t)(hi << 8 | lo) + 1;
+    if (hi == NEAR_HI && lo == 255) {
+        if (ip_end - ip < 2) {
+            return NULL;
+        }
+        m->distance = (size_t)b2i_ld16be(ip) + FAR_BASE + 1;
+        ip += 2;
+    }
+    if (ip == ip_end) {
+        return NULL; /* a match may not be the last operation */
+    }
+    m->next = *ip++;
+    return ip;
+}
+
+/* The same for at least 8 bytes of input, which one load gets all at once. */
+static inline const uint8_t *read_match_fast(const uint8_t *ip, const uint8_t *ip_end,
+                                             uint32_t ctrl, size_t max_len, match *m)
+{
+    uint64_t w = b2i_ld64le(ip);
+    const uint8_t *start = ip;
+    size_t len = (ctrl >> 5) + 2;
+    if (ctrl >> 5 == 7) {
+        uint32_t b = w & 255;
+        if (b == 255) {
+            return read_match(start, ip_end, ctrl, max_len, m);
+        }
+        len += b;
+        w >>= 8;
+        ip++;
+    }
+    uint32_t d = (ctrl & 31) << 8 | (w & 255);
+    w >>= 8;
+    ip++;
+    if (d == FAR_BASE) {
+        d += (uint32_t)(w & 255) << 8 | (uint32_t)(w >> 8 & 255);
+        w >>= 16;
+        ip += 2;
+    }
+    m->len = len;
+    m->distance = (size_t)d + 1;
+    m->next = w & 255;
+    return ip + 1;
+}
+
+/*
+ * Repeats the d bytes before op (2 <= d < 16) up to 'end'.  Two words hold the
+ * first 16 bytes of the repetition; they are written again and again at steps
+ * of the largest multiple of d that is not above 16.
+ */
+static inline void repeat_pattern(uint8_t *op, const uint8_t *end, size_t d)
+{
+    /* one bit at each multiple of d bytes: multiplying repeats d bytes over a word */
+    static const uint64_t ones[8] = { 0,
+                                      0,
+                                      0x0001000100010001,
+                                      0x0001000001000001,
+                                      0x0000000100000001,
+                                      0x10000000001,
+                                      0x1000000000001,
+                                      0x100000000000001 };
+    static const uint8_t step[16] = { 0, 0, 16, 15, 16, 15, 12, 14, 16, 9, 10, 11, 12, 13, 14, 15 };
+    /* for d < 8: where in the d bytes the second word starts, 8 mod d */
+    static const uint8_t phase[8] = { 0, 0, 0, 2, 0, 3, 2, 1 };
+
+    uint64_t first = b2i_ld64le(op - d), second;
+    if (d < 8) {
+        uint64_t mask = ((uint64_t)1 << (8 * d)) - 1;
+        uint64_t v = first & mask;
+        unsigned r = 8U * phase[d];
+        first = v * ones[d];
+        second = ((v >> r | v << (8 * d - r)) & mask) * ones[d];
+    } else {
+        unsigned k = 8 * ((unsigned)d - 8);
+        uint64_t mask = ((uint64_t)1 << k) - 1;
+        second = (b2i_ld64le(op - d + 8) & mask) | first << k;
+    }
+    size_t by = step[d];
+    do {
+        b2i_st64le(op, first);
+        b2i_st64le(op + 8, second);
+        op += by;
+    } while (op < end);
+}
+
+/* Copies a match; may write up to STEP - 1 bytes too much. */
+static inline void copy_match_fast(uint8_t *op, size_t distance, size_t len)
+{
+    const uint8_t *from = op - distance, *end = op + len;
+    if (distance >= 32) {
+        do {
+            memcpy(op, from, 32);
+            op += 32;
+            from += 32;
+        } while (op < end);
+    } else if (distance >= 16) {
+        do {
+            memcpy(op, from, 16);
+            op += 16;
+            from += 16;
+        } while (op < end);
+    } else if (distance == 1) {
+        uint8_t byte = *from;
+        do {
+            memset(op, byte, 32);
+            op += 32;
+        } while (op < end);
+    } else {
+        repeat_pattern(op, end, distance);
+    }
+}
+
+/* The same close to the end of the output: exact. */
+static void copy_match_end(uint8_t *op, const uint8_t *op_end, size_t distance, size_t len)
+{
+    uint8_t *end = op + len;
+    size_t room = (size_t)(op_end - op);
+    if (room > STEP) {
+        size_t fast = room - STEP < len ? room - STEP : len;
+        copy_match_fast(op, distance, fast);
+        op += fast;
+    }
+    for (; op < end; op++) {
+        *op = op[-(ptrdiff_t)distance];
+    }
+}
+
+b2c_status b2i_blosclz_decode(b2i_codec_state *state, const b2i_dict *dict, b2i_span src,
+                              uint8_t *dst, size_t n)
+{
+    (void)state;
+    (void)dict;
+    if (src.n == 0) {
+        return B2C_E_CORRUPT;
+    }
+    const uint8_t *ip = src.p, *ip_end = ip + src.n;
+    uint8_t *op = dst, *op_end = dst + n;
+    uint32_t ctrl = *ip++ & 31;
+    for (;;) {
+        size_t room = (size_t)(op_end - op), left = (size_t)(ip_end - ip);
+        if (ctrl < 32) {
+            size_t run = ctrl + 1;
+            if (room >= STEP && left >= STEP) {
+                memcpy(op, ip, STEP);
+            } else if (run <= room && run <= left) {
+                memcpy(op, ip, run);
+            } else {
+                return B2C_E_CORRUPT;
+            }
+            op += run;
+            ip += run;
+            if (ip == ip_end) {
+                break;
+            }
+            ctrl = *ip++;
+            continue;
+        }
+        match m;
+        ip = left >= 8 ? read_match_fast(ip, ip_end, ctrl, room, &m)
+                       : read_match(ip, ip_end, ctrl, room, &m);
+        if (ip == NULL || m.len > room || m.distance > (size_t)(op - dst)) {
+            return B2C_E_CORRUPT;
+        }
+        if (room >= m.len + STEP) {
+            copy_match_fast(op, m.distance, m.len);
+        } else {
+            copy_match_end(op, op_end, m.distance, m.len);
+        }
+        op += m.len;
+        ctrl = m.next;
+    }
+    return op == op_end ? B2C_OK : B2C_E_CORRUPT;
+}

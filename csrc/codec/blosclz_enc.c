@@ -1,0 +1,265 @@
+/*
+ * blosclz_enc.c: the BloscLZ encoder.  The stream is described in blosclz_dec.c.
+ * SPDX-License-Identifier: BSD-3-Clause
+ *
+ * A greedy search with one hash table of positions.  What makes it fast on
+ * shuffled planes: runs of a byte are tried before the table, and positions
+ * inside runs do not enter it, so that it keeps the starts of runs and periodic
+ * planes line up; misses make the search step wider; and nothing is cleared
+ * between streams: the table holds positions above a base that moves on by the
+ * length of each stream, so that what older streams left lies below it and counts
+ * as empty.  Words are read little endian: every machine makes the same bytes.
+ */
+#include "codec_impl.h"
+
+enum {
+    MAX_HASH_LOG = 14,
+    SMALL_STREAM = 65536, /* up to here a smaller table does */
+    MIN_LEN = 16,         /* shorter inputs cannot gain */
+    MAX_DISTANCE = 73724, /* the format has 73727; other encoders stop here */
+    FAR_BASE = 8191,      /* distance - 1 of the smallest far match */
+    MAX_RUN = 32,         /* literals per control byte */
+    SEARCH_END = 12,      /* no search in the last bytes: hashes and compares read 8 */
+    FIRST_MARK = 0x20     /* encoders set it in the first byte, decoders ignore it */
+};
+
+typedef struct level {
+    uint8_t hash_log;       /* of small streams */
+    uint8_t hash_log_large; /* of others */
+    uint8_t min_near;       /* shortest matches that are taken */
+    uint8_t min_far;
+    uint8_t skip_log; /* the step grows by one every 2^skip_log misses */
+    uint8_t max_size; /* sixty-fourths of the input that the output may have */
+} level;
+
+/*
+ * Above max_size the stream is not worth the time that decoding takes: raw
+ * bytes are read some ten times faster.
+ */
+static const level levels[B2I_MAX_CLEVEL + 1] = {
+    { 0, 0, 0, 0, 0, 0 },    { 12, 13, 6, 8, 4, 45 }, { 12, 13, 6, 8, 5, 48 },
+    { 12, 14, 6, 8, 5, 51 }, { 12, 14, 5, 8, 5, 54 }, { 12, 14, 5, 7, 5, 57 },
+    { 13, 14, 5, 7, 6, 59 }, { 13, 14, 5, 7, 6, 61 }, { 13, 14, 4, 7, 6, 63 },
+    { 13, 14, 4, 7, 7, 64 },
+};
+
+typedef struct table {
+    uint32_t base; /* positions below are of older streams; never 0 */
+    uint32_t at[1 << MAX_HASH_LOG];
+} table;
+
+/* Where the output goes; op_end leaves out what makes the stream not worth it. */
+typedef struct sink {
+    uint8_t *op;
+    const uint8_t *op_end;  /* the stream must not reach beyond */
+    const uint8_t *cap_end; /* wide copies may write up to here */
+    const uint8_t *src_end; /* and read up to here */
+} sink;
+
+/* The table, ready for a stream of n bytes, or NULL when there is no memory. */
+static table *table_begin(b2i_codec_state *state, size_t n)
+{
+    table *t = state->blosclz;
+    if (t == NULL) {
+        t = b2i_calloc(sizeof *t);
+        if (t == NULL) {
+            return NULL;
+        }
+        t->base = 1;
+        state->blosclz = t;
+    }
+    if (n > UINT32_MAX - t->base) {
+        memset(t->at, 0, sizeof t->at);
+        t->base = 1;
+    }
+    return t;
+}
+
+static inline size_t hash5(uint64_t word, unsigned hash_log)
+{
+    return (size_t)(((word << 24) * 889523592379U) >> (64 - hash_log));
+}
+
+static inline unsigned low_zero_bytes(uint64_t x)
+{
+#if defined(__GNUC__)
+    return (unsigned)__builtin_ctzll(x) / 8;
+#else
+    unsigned n = 0;
+    for (; (x & 255) == 0; x >>= 8) {
+        n++;
+    }
+    return n;
+#endif
+}
+
+/* Number of equal bytes at p and q < p, up to 'end' for p. */
+static inline size_t equal_bytes(const uint8_t *p, const uint8_t *q, const uint8_t *end)
+{
+    const uint8_t *start = p;
+    while (end - p >= 8) {
+        uint64_t x = b2i_ld64le(p) ^ b2i_ld64le(q);
+        if (x != 0) {
+            return (size_t)(p - start) + low_zero_bytes(x);
+        }
+        p += 8;
+        q += 8;
+    }
+    while (p < end && *p == *q) {
+        p++;
+        q++;
+    }
+    return (size_t)(p - start);
+}
+
+/* Bytes that n literals take. */
+static inline size_t literals_len(size_t n)
+{
+    return n + (n + MAX_RUN - 1) / MAX_RUN;
+}
+
+/* n literals; there is room for them. */
+static inline void put_literals(sink *s, const uint8_t *from, size_t n)
+{
+    uint8_t *op = s->op;
+    for (; n >= MAX_RUN; n -= MAX_RUN) {
+        *op++ = MAX_RUN - 1;
+        memcpy(op, from, MAX_RUN);
+        op += MAX_RUN;
+        from += MAX_RUN;
+    }
+    if (n > 0) {
+        *op++ = (uint8_t)(n - 1);
+        if (s->cap_end - op >= MAX_RUN && s->src_end - from >= MAX_RUN) {
+            memcpy(op, from, MAX_RUN);
+        } else {
+            memcpy(op, from, n);
+        }
+        op += n;
+    }
+    s->op = op;
+}
+
+/* A match of len >= 3 bytes; there is room for it. */
+static inline void put_match(sink *s, size_t len, size_t distance)
+{
+    uint8_t *op = s->op;
+    size_t d = distance - 1;
+    bool far = d >= FAR_BASE;
+    uint8_t hi = far ? 31 : (uint8_t)(d >> 8);
+    len -= 2;
+    if (len < 7) {
+        *op++ = (uint8_t)(len << 5 | hi);
+    } else {
+        *op++ = 7 << 5 | hi;
+        for (len -= 7; len >= 255; len -= 255) {
+            *op++ = 255;
+        }
+        *op++ = (uint8_t)len;
+    }
+    if (far) {
+        *op++ = 255;
+        b2i_st16be(op, (uint16_t)(d - FAR_BASE));
+        op += 2;
+    } else {
+        *op++ = (uint8_t)d;
+    }
+    s->op = op;
+}
+
+/* Literals from 'anchor' to p, then a match.  False when they do not fit. */
+static inline bool put_sequence(sink *s, const uint8_t *anchor, const uint8_t *p, size_t len,
+                                size_t distance)
+{
+    size_t nlit = (size_t)(p - anchor);
+    size_t need = literals_len(nlit) + 4 + len / 255 + 1;
+    if (need > (size_t)(s->op_end - s->op)) {
+        return false;
+    }
+    put_literals(s, anchor, nlit);
+    put_match(s, len, distance);
+    return true;
+}
+
+/* The stream without its last literals; returns where these start, or NULL: does not fit. */
+static const uint8_t *put_sequences(table *t, const level *lv, const uint8_t *src, size_t n,
+                                    sink *s)
+{
+    const unsigned hash_log = n <= SMALL_STREAM ? lv->hash_log : lv->hash_log_large;
+    const unsigned skip_log = lv->skip_log;
+    const uint32_t base = t->base;
+    const uint8_t *end = src + n - 1; /* at least one literal comes last */
+    const uint8_t *search_end = src + n - SEARCH_END;
+    const uint8_t *anchor = src, *p = src + 1; /* and one first */
+    uint32_t nmisses = 0;
+
+    while (p < search_end) {
+        uint64_t word = b2i_ld64le(p);
+        const uint8_t *from = p - 1;
+        if ((uint32_t)word != b2i_ld32le(from)) {
+            uint32_t *slot = &t->at[hash5(word, hash_log)];
+            uint32_t found = *slot, at = base + (uint32_t)(p - src);
+            *slot = at;
+            if (found < base || at - found > MAX_DISTANCE ||
+                (uint32_t)word != b2i_ld32le(src + (found - base))) {
+                p += 1 + (nmisses++ >> skip_log);
+                continue;
+            }
+            from = src + (found - base);
+        }
+        size_t distance = (size_t)(p - from), back = 0;
+        size_t len = 4 + equal_bytes(p + 4, from + 4, end);
+        size_t max_back = (size_t)((p - anchor < from - src) ? p - anchor : from - src);
+        while (back < max_back && p[-1 - (ptrdiff_t)back] == from[-1 - (ptrdiff_t)back]) {
+            back++;
+        }
+        if (len + back < (distance > FAR_BASE ? lv->min_far : lv->min_near)) {
+            p += 1 + (nmisses++ >> skip_log);
+            continue;
+        }
+        if (!put_sequence(s, anchor, p - back, len + back, distance)) {
+            return NULL;
+        }
+        p += len;
+        anchor = p;
+        nmisses = 0;
+        if (p < search_end) {
+            t->at[hash5(b2i_ld64le(p - 2), hash_log)] = base + (uint32_t)(p - 2 - src);
+        }
+    }
+    return anchor;
+}
+
+b2c_status b2i_blosclz_encode(b2i_codec_state *state, int clevel, const b2i_dict *dict,
+                              const uint8_t *src, size_t n, uint8_t *dst, size_t cap,
+                              size_t *out_len)
+{
+    (void)dict;
+    *out_len = 0;
+    if (n < MIN_LEN || n > UINT32_MAX / 2) {
+        return B2C_OK;
+    }
+    table *t = table_begin(state, n);
+    if (t == NULL) {
+        return B2C_E_MEMORY;
+    }
+    const level *lv = &levels[clevel];
+    size_t max_size = (size_t)((uint64_t)n * lv->max_size / 64);
+    max_size = max_size < n ? max_size : n - 1;
+    max_size = max_size < cap ? max_size : cap;
+    sink s = { dst, dst + max_size, dst + cap, src + n };
+
+    const uint8_t *anchor = put_sequences(t, lv, src, n, &s);
+    t->base += (uint32_t)n;
+    if (anchor == NULL) {
+        return B2C_OK;
+    }
+    size_t nlit = (size_t)(src + n - anchor);
+    if (literals_len(nlit) > (size_t)(s.op_end - s.op)) {
+        return B2C_OK;
+    }
+    put_literals(&s, anchor, nlit);
+    dst[0] |= FIRST_MARK;
+    *out_len = (size_t)(s.op - dst);
+    return B2C_OK;
+}

@@ -1,0 +1,64 @@
+/*
+ * codec_impl.h: what the codecs share; private to csrc/codec.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef B2I_CODEC_IMPL_H
+#define B2I_CODEC_IMPL_H
+
+#include "alloc.h"
+#include "codec.h"
+
+enum { B2I_MAX_CLEVEL = 9 };
+
+/* Each field is NULL until its codec needs it, and belongs to that codec. */
+struct b2i_codec_state {
+    void *blosclz;                  /* hash table */
+    void *lz4, *lz4hc;              /* compression states */
+    void *zstd_enc, *zstd_dec;      /* contexts */
+    void *zlib_enc[B2I_MAX_CLEVEL]; /* a compressor per level */
+    void *zlib_dec;
+};
+
+struct b2i_dict {
+    const b2i_codec *codec;
+    b2i_span bytes;
+    void *enc, *dec; /* the codec's own forms; NULL where it needs none */
+};
+
+/* A codec and how to get rid of what it made.  The functions of dictionaries are NULL without. */
+typedef struct b2i_codec_ops {
+    b2i_codec codec; /* first: the public face is the address of the whole */
+    void (*state_free)(b2i_codec_state *state);
+    b2c_status (*dict_train)(b2i_span src, size_t blocksize, uint8_t *dst, size_t max_len,
+                             size_t *out_len);
+    b2c_status (*dict_init)(b2i_dict *dict, int clevel); /* on failure dict_free() follows */
+    void (*dict_free)(b2i_dict *dict);
+} b2i_codec_ops;
+
+extern const b2i_codec_ops b2i_codec_blosclz;
+extern const b2i_codec_ops b2i_codec_lz4;
+extern const b2i_codec_ops b2i_codec_lz4hc;
+extern const b2i_codec_ops b2i_codec_zlib;
+extern const b2i_codec_ops b2i_codec_zstd;
+
+/* BloscLZ; the contracts are those of b2i_codec. */
+b2c_status b2i_blosclz_encode(b2i_codec_state *state, int clevel, const b2i_dict *dict,
+                              const uint8_t *src, size_t n, uint8_t *dst, size_t cap,
+                              size_t *out_len);
+b2c_status b2i_blosclz_decode(b2i_codec_state *state, const b2i_dict *dict, b2i_span src,
+                              uint8_t *dst, size_t n);
+
+/* Samples of src: npieces pieces of piece_len bytes, evenly spread, one behind the other. */
+void b2i_dict_sample(b2i_span src, size_t npieces, size_t piece_len, uint8_t *dst);
+
+/* Libraries that allocate by themselves: asked before, so that tests can make them fail. */
+static inline bool b2i_library_may_alloc(void)
+{
+#ifdef B2I_FAIL_ALLOC
+    return !b2i_alloc_fails_now();
+#else
+    return true;
+#endif
+}
+
+#endif

@@ -1,0 +1,226 @@
+/*
+ * codec_lz4.c: LZ4 and LZ4HC on top of the LZ4 library.
+ * SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Every stream is one independent LZ4 block.  A dictionary is an external prefix:
+ * a state that has it loaded is made once and copied for each stream.
+ */
+#include "codec_impl.h"
+
+#ifdef B2I_HAVE_LZ4
+
+#include <limits.h>
+#include <lz4.h>
+#include <lz4hc.h>
+
+enum { SAMPLE_LEN = 512 }; /* of the pieces that a dictionary is made of */
+
+/* dict->enc: a state, and the dictionary that it points to. */
+typedef struct lz4_dict {
+    LZ4_stream_t stream;
+    uint8_t bytes[];
+} lz4_dict;
+
+typedef struct lz4hc_dict {
+    LZ4_streamHC_t stream;
+    uint8_t bytes[];
+} lz4hc_dict;
+
+static int clamp_cap(size_t cap)
+{
+    return cap > INT_MAX ? INT_MAX : (int)cap;
+}
+
+static void *kept_state(void **state, size_t n)
+{
+    if (*state == NULL) {
+        *state = b2i_aligned_alloc(n);
+    }
+    return *state;
+}
+
+/* Neither encoder is given more than the library takes; such streams are said not to fit. */
+static bool can_encode(size_t n, size_t cap)
+{
+    return n <= LZ4_MAX_INPUT_SIZE && cap > 0;
+}
+
+static b2c_status lz4_encode(b2i_codec_state *state, int clevel, const b2i_dict *dict,
+                             const uint8_t *src, size_t n, uint8_t *dst, size_t cap,
+                             size_t *out_len)
+{
+    *out_len = 0;
+    if (!can_encode(n, cap)) {
+        return B2C_OK;
+    }
+    LZ4_stream_t *stream = kept_state(&state->lz4, sizeof *stream);
+    if (stream == NULL) {
+        return B2C_E_MEMORY;
+    }
+    int acceleration = B2I_MAX_CLEVEL + 1 - clevel, len;
+    if (dict != NULL && dict->enc != NULL) {
+        memcpy(stream, &((const lz4_dict *)dict->enc)->stream, sizeof *stream);
+        len = LZ4_compress_fast_continue(stream, (const char *)src, (char *)dst, (int)n,
+                                         clamp_cap(cap), acceleration);
+    } else {
+        len = LZ4_compress_fast_extState(stream, (const char *)src, (char *)dst, (int)n,
+                                         clamp_cap(cap), acceleration);
+    }
+    *out_len = len > 0 ? (size_t)len : 0;
+    return B2C_OK;
+}
+
+static b2c_status lz4hc_encode(b2i_codec_state *state, int clevel, const b2i_dict *dict,
+                               const uint8_t *src, size_t n, uint8_t *dst, size_t cap,
+                               size_t *out_len)
+{
+    *out_len = 0;
+    if (!can_encode(n, cap)) {
+        return B2C_OK;
+    }
+    LZ4_streamHC_t *stream = kept_state(&state->lz4hc, sizeof *stream);
+    if (stream == NULL) {
+        return B2C_E_MEMORY;
+    }
+    int len;
+    if (dict != NULL && dict->enc != NULL) {
+        memcpy(stream, &((const lz4hc_dict *)dict->enc)->stream, sizeof *stream);
+        len = LZ4_compress_HC_continue(stream, (const char *)src, (char *)dst, (int)n,
+                                       clamp_cap(cap));
+    } else {
+        len = LZ4_compress_HC_extStateHC(stream, (const char *)src, (char *)dst, (int)n,
+                                         clamp_cap(cap), clevel);
+    }
+    *out_len = len > 0 ? (size_t)len : 0;
+    return B2C_OK;
+}
+
+static b2c_status lz4_decode(b2i_codec_state *state, const b2i_dict *dict, b2i_span src,
+                             uint8_t *dst, size_t n)
+{
+    (void)state;
+    if (src.n > INT_MAX || n > INT_MAX) {
+        return B2C_E_CORRUPT;
+    }
+    int len;
+    if (dict != NULL) {
+        len = LZ4_decompress_safe_usingDict((const char *)src.p, (char *)dst, (int)src.n, (int)n,
+                                            (const char *)dict->bytes.p, (int)dict->bytes.n);
+    } else {
+        len = LZ4_decompress_safe((const char *)src.p, (char *)dst, (int)src.n, (int)n);
+    }
+    return len >= 0 && (size_t)len == n ? B2C_OK : B2C_E_CORRUPT;
+}
+
+static void lz4_state_free(b2i_codec_state *state)
+{
+    b2i_aligned_free(state->lz4);
+}
+
+static void lz4hc_state_free(b2i_codec_state *state)
+{
+    b2i_aligned_free(state->lz4hc);
+}
+
+/* ---- dictionaries ---- */
+
+static b2c_status dict_train(b2i_span src, size_t blocksize, uint8_t *dst, size_t max_len,
+                             size_t *out_len)
+{
+    (void)blocksize;
+    size_t npieces = max_len / SAMPLE_LEN, piece_len = SAMPLE_LEN;
+    if (npieces == 0) {
+        npieces = 1;
+        piece_len = max_len;
+    }
+    if (npieces * piece_len >= src.n) {
+        return B2C_OK; /* the dictionary would be the data */
+    }
+    b2i_dict_sample(src, npieces, piece_len, dst);
+    *out_len = npieces * piece_len;
+    return B2C_OK;
+}
+
+/*
+ * The encoders get a copy of the dictionary: it cannot happen to end where the
+ * data begin, which LZ4 would take for a prefix and might encode in another way.
+ */
+static uint8_t *new_enc(b2i_dict *dict, size_t head_len, size_t bytes_at)
+{
+    uint8_t *p = b2i_aligned_alloc(head_len + dict->bytes.n + 1);
+    if (p != NULL) {
+        memcpy(p + bytes_at, dict->bytes.p, dict->bytes.n);
+        dict->enc = p;
+    }
+    return p;
+}
+
+static b2c_status lz4_dict_init(b2i_dict *dict, int clevel)
+{
+    if (dict->bytes.n > INT_MAX) {
+        return B2C_E_CORRUPT;
+    }
+    if (clevel > 0) {
+        if (new_enc(dict, sizeof(lz4_dict), offsetof(lz4_dict, bytes)) == NULL) {
+            return B2C_E_MEMORY;
+        }
+        lz4_dict *d = dict->enc;
+        LZ4_initStream(&d->stream, sizeof d->stream);
+        LZ4_loadDict(&d->stream, (const char *)d->bytes, (int)dict->bytes.n);
+    }
+    return B2C_OK;
+}
+
+static b2c_status lz4hc_dict_init(b2i_dict *dict, int clevel)
+{
+    if (dict->bytes.n > INT_MAX) {
+        return B2C_E_CORRUPT;
+    }
+    if (clevel > 0) {
+        if (new_enc(dict, sizeof(lz4hc_dict), offsetof(lz4hc_dict, bytes)) == NULL) {
+            return B2C_E_MEMORY;
+        }
+        lz4hc_dict *d = dict->enc;
+        LZ4_initStreamHC(&d->stream, sizeof d->stream);
+        LZ4_resetStreamHC_fast(&d->stream, clevel);
+        LZ4_loadDictHC(&d->stream, (const char *)d->bytes, (int)dict->bytes.n);
+    }
+    return B2C_OK;
+}
+
+static void dict_free(b2i_dict *dict)
+{
+    b2i_aligned_free(dict->enc);
+}
+
+const b2i_codec_ops b2i_codec_lz4 = {
+    .codec = { .id = B2C_CODEC_LZ4,
+               .format = 1,
+               .has_dict = true,
+               .name = "lz4",
+               .library = "LZ4",
+               .version = LZ4_versionString,
+               .encode = lz4_encode,
+               .decode = lz4_decode },
+    .state_free = lz4_state_free,
+    .dict_train = dict_train,
+    .dict_init = lz4_dict_init,
+    .dict_free = dict_free,
+};
+
+const b2i_codec_ops b2i_codec_lz4hc = {
+    .codec = { .id = B2C_CODEC_LZ4HC,
+               .format = 1,
+               .has_dict = true,
+               .name = "lz4hc",
+               .library = "LZ4",
+               .version = LZ4_versionString,
+               .encode = lz4hc_encode,
+               .decode = lz4_decode },
+    .state_free = lz4hc_state_free,
+    .dict_train = dict_train,
+    .dict_init = lz4hc_dict_init,
+    .dict_free = dict_free,
+};
+
+#endif

@@ -1,0 +1,75 @@
+/*
+ * cpu.c: detection of instruction sets.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "cpu.h"
+
+static unsigned allowed_features = ~0u;
+
+void b2i_cpu_limit(unsigned allowed)
+{
+    allowed_features = allowed;
+}
+
+#if defined(__x86_64__) || defined(__i386__)
+#include <cpuid.h>
+#include <stdint.h>
+
+enum {
+    LEAF1_EDX_SSE2 = 1 << 26,
+    LEAF1_ECX_OSXSAVE = 1 << 27,
+    LEAF1_ECX_AVX = 1 << 28,
+    LEAF7_EBX_AVX2 = 1 << 5,
+    XCR0_XMM_YMM = 6
+};
+
+/* Which register states the operating system saves when it switches threads. */
+static uint32_t saved_states(void)
+{
+    uint32_t low, high;
+    __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+    return low;
+}
+
+static unsigned detect(void)
+{
+    unsigned eax, ebx, ecx, edx;
+    unsigned features = 0;
+
+    if (!__get_cpuid(1, &eax, &ebx, &ecx, &edx)) {
+        return 0;
+    }
+    if ((edx & LEAF1_EDX_SSE2) != 0) {
+        features |= B2I_CPU_SSE2;
+    }
+    if ((ecx & LEAF1_ECX_OSXSAVE) == 0 || (ecx & LEAF1_ECX_AVX) == 0 ||
+        (saved_states() & XCR0_XMM_YMM) != XCR0_XMM_YMM) {
+        return features;
+    }
+    if (__get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) && (ebx & LEAF7_EBX_AVX2) != 0) {
+        features |= B2I_CPU_AVX2;
+    }
+    return features;
+}
+
+#elif defined(__aarch64__) || defined(__ARM_NEON)
+
+/* Part of the base instruction set of the target. */
+static unsigned detect(void)
+{
+    return B2I_CPU_NEON;
+}
+
+#else
+
+static unsigned detect(void)
+{
+    return 0;
+}
+
+#endif
+
+unsigned b2i_cpu_features(void)
+{
+    return detect() & allowed_features;
+}

@@ -1,0 +1,87 @@
+/*
+ * vec_neon.h: vectors of one 16-byte lane, for 64-bit ARM.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef B2I_VEC_NEON_H
+#define B2I_VEC_NEON_H
+
+#include "kernel.h"
+
+#include <arm_neon.h>
+
+typedef uint8x16_t vec;
+
+enum { VEC_LANES = 1 };
+
+B2I_KERNEL vec vec_load(const uint8_t *p)
+{
+    return vld1q_u8(p);
+}
+
+B2I_KERNEL void vec_store(uint8_t *p, vec v)
+{
+    vst1q_u8(p, v);
+}
+
+/* Lane l from or to p + l * stride. */
+B2I_KERNEL vec vec_load_lanes(const uint8_t *p, size_t stride)
+{
+    (void)stride;
+    return vec_load(p);
+}
+
+B2I_KERNEL void vec_store_lanes(uint8_t *p, size_t stride, vec v)
+{
+    (void)stride;
+    vec_store(p, v);
+}
+
+B2I_KERNEL void vec_store_lane(uint8_t *p, vec v, size_t lane)
+{
+    (void)lane;
+    vec_store(p, v);
+}
+
+B2I_KERNEL vec vec_zero(void)
+{
+    return vdupq_n_u8(0);
+}
+
+/* In each lane: bytes of a and b in turn, from the lower or the upper halves. */
+B2I_KERNEL vec vec_zip_lo(vec a, vec b)
+{
+    return vzip1q_u8(a, b);
+}
+
+B2I_KERNEL vec vec_zip_hi(vec a, vec b)
+{
+    return vzip2q_u8(a, b);
+}
+
+B2I_KERNEL vec vec_splat(uint8_t byte)
+{
+    return vdupq_n_u8(byte);
+}
+
+B2I_KERNEL vec vec_and(vec a, vec b)
+{
+    return vandq_u8(a, b);
+}
+
+B2I_KERNEL vec vec_xor(vec a, vec b)
+{
+    return veorq_u8(a, b);
+}
+
+/* By a vector of counts: the forms with an immediate need a constant even without optimisation. */
+B2I_KERNEL vec vec_shr(vec v, int nbits)
+{
+    return vshlq_u8(v, vdupq_n_s8((int8_t)-nbits));
+}
+
+B2I_KERNEL vec vec_shl(vec v, int nbits)
+{
+    return vshlq_u8(v, vdupq_n_s8((int8_t)nbits));
+}
+
+#endif

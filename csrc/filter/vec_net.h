@@ -1,0 +1,137 @@
+/*
+ * vec_net.h: transposition of bytes by networks of interleavings, over the
+ * operations of vec_<isa>.h.  VEC_LANES lanes of 16 bytes work side by side,
+ * lane l on elements 16 * l … 16 * l + 15 of a step of VEC_LEN elements.
+ *
+ * One round interleaves vector j with vector j + t/2 of t vectors.  A byte's
+ * position (vector, place in lane) read as one binary number is thereby rotated
+ * left by one bit.  16 elements of t bytes start at (element, column): 4 rounds
+ * give (column, element), planes; log2(t) rounds lead back.
+ *
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef B2I_VEC_NET_H
+#define B2I_VEC_NET_H
+
+enum { LANE = 16, VEC_LEN = LANE * VEC_LANES, STRIP = 16 };
+
+B2I_KERNEL void net_round(const vec *a, vec *b, size_t t)
+{
+    for (size_t j = 0; j < t / 2; j++) {
+        b[2 * j] = vec_zip_lo(a[j], a[j + t / 2]);
+        b[2 * j + 1] = vec_zip_hi(a[j], a[j + t / 2]);
+    }
+}
+
+/* t is 2, 4, 8 or 16; both are constants where this is used. */
+B2I_KERNEL void net(vec *v, size_t t, size_t rounds)
+{
+    vec w[16];
+    net_round(v, w, t);
+    if (rounds == 1) {
+        memcpy(v, w, t * sizeof *v);
+        return;
+    }
+    net_round(w, v, t);
+    if (rounds == 2) {
+        return;
+    }
+    net_round(v, w, t);
+    if (rounds == 3) {
+        memcpy(v, w, t * sizeof *v);
+        return;
+    }
+    net_round(w, v, t);
+}
+
+/* VEC_LEN contiguous elements of t = 2, 4, 8 or 16 bytes to planes. */
+B2I_KERNEL void group_shuffle(const uint8_t *src, size_t t, uint8_t *planes, size_t plane_stride)
+{
+    vec v[16];
+    for (size_t j = 0; j < t; j++) {
+        v[j] = vec_load_lanes(src + j * LANE, t * LANE);
+    }
+    net(v, t, 4);
+    for (size_t k = 0; k < t; k++) {
+        vec_store(planes + k * plane_stride, v[k]);
+    }
+}
+
+B2I_KERNEL void group_unshuffle(const uint8_t *planes, size_t plane_stride, uint8_t *dst, size_t t)
+{
+    vec v[16];
+    for (size_t k = 0; k < t; k++) {
+        v[k] = vec_load(planes + k * plane_stride);
+    }
+    net(v, t, t == 2 ? 1 : t == 4 ? 2 : t == 8 ? 3 : 4);
+    for (size_t j = 0; j < t; j++) {
+        vec_store_lanes(dst + j * LANE, t * LANE, v[j]);
+    }
+}
+
+/*
+ * ncols <= 16 columns of VEC_LEN elements that lie 'stride' apart to planes.
+ * Reads 16 bytes of every element.
+ */
+B2I_KERNEL void columns_shuffle(const uint8_t *src, size_t stride, size_t ncols, uint8_t *planes,
+                                size_t plane_stride)
+{
+    vec v[16];
+    for (size_t i = 0; i < 16; i++) {
+        v[i] = vec_load_lanes(src + i * stride, LANE * stride);
+    }
+    net(v, 16, 4);
+    for (size_t k = 0; k < ncols; k++) {
+        vec_store(planes + k * plane_stride, v[k]);
+    }
+}
+
+/* Writes 16 bytes for every element, in ascending order: elements follow one another closely. */
+B2I_KERNEL void columns_unshuffle(const uint8_t *planes, size_t plane_stride, size_t ncols,
+                                  uint8_t *dst, size_t stride)
+{
+    vec v[16];
+    for (size_t k = 0; k < 16; k++) {
+        v[k] = k < ncols ? vec_load(planes + k * plane_stride) : vec_zero();
+    }
+    net(v, 16, 4);
+    for (size_t lane = 0; lane < VEC_LANES; lane++) {
+        for (size_t i = 0; i < 16; i++) {
+            vec_store_lane(dst + (lane * LANE + i) * stride, v[i], lane);
+        }
+    }
+}
+
+/* The 16 columns of a strip, for n elements, n a multiple of VEC_LEN. */
+B2I_KERNEL void strip_shuffle(const uint8_t *src, size_t stride, size_t n, uint8_t *planes,
+                              size_t plane_stride)
+{
+    for (size_t i = 0; i < n; i += VEC_LEN) {
+        columns_shuffle(src + i * stride, stride, STRIP, planes + i, plane_stride);
+    }
+}
+
+B2I_KERNEL void strip_unshuffle(const uint8_t *planes, size_t plane_stride, size_t n, uint8_t *dst,
+                                size_t stride)
+{
+    for (size_t i = 0; i < n; i += VEC_LEN) {
+        columns_unshuffle(planes + i, plane_stride, STRIP, dst + i * stride, stride);
+    }
+}
+
+/* n contiguous elements of 8 bytes, n a multiple of VEC_LEN. */
+B2I_KERNEL void octet_shuffle(const uint8_t *src, size_t n, uint8_t *planes, size_t plane_stride)
+{
+    for (size_t i = 0; i < n; i += VEC_LEN) {
+        group_shuffle(src + i * 8, 8, planes + i, plane_stride);
+    }
+}
+
+B2I_KERNEL void octet_unshuffle(const uint8_t *planes, size_t plane_stride, size_t n, uint8_t *dst)
+{
+    for (size_t i = 0; i < n; i += VEC_LEN) {
+        group_unshuffle(planes + i, plane_stride, dst + i * 8, 8);
+    }
+}
+
+#endif

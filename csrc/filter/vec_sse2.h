@@ -1,0 +1,87 @@
+/*
+ * vec_sse2.h: vectors of one 16-byte lane, for SSE2.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef B2I_VEC_SSE2_H
+#define B2I_VEC_SSE2_H
+
+#include "kernel.h"
+
+#include <emmintrin.h>
+
+typedef __m128i vec;
+
+enum { VEC_LANES = 1 };
+
+B2I_KERNEL vec vec_load(const uint8_t *p)
+{
+    return _mm_loadu_si128((const __m128i *)p);
+}
+
+B2I_KERNEL void vec_store(uint8_t *p, vec v)
+{
+    _mm_storeu_si128((__m128i *)p, v);
+}
+
+/* Lane l from or to p + l * stride. */
+B2I_KERNEL vec vec_load_lanes(const uint8_t *p, size_t stride)
+{
+    (void)stride;
+    return vec_load(p);
+}
+
+B2I_KERNEL void vec_store_lanes(uint8_t *p, size_t stride, vec v)
+{
+    (void)stride;
+    vec_store(p, v);
+}
+
+B2I_KERNEL void vec_store_lane(uint8_t *p, vec v, size_t lane)
+{
+    (void)lane;
+    vec_store(p, v);
+}
+
+B2I_KERNEL vec vec_zero(void)
+{
+    return _mm_setzero_si128();
+}
+
+/* In each lane: bytes of a and b in turn, from the lower or the upper halves. */
+B2I_KERNEL vec vec_zip_lo(vec a, vec b)
+{
+    return _mm_unpacklo_epi8(a, b);
+}
+
+B2I_KERNEL vec vec_zip_hi(vec a, vec b)
+{
+    return _mm_unpackhi_epi8(a, b);
+}
+
+B2I_KERNEL vec vec_splat(uint8_t byte)
+{
+    return _mm_set1_epi8((char)byte);
+}
+
+B2I_KERNEL vec vec_and(vec a, vec b)
+{
+    return _mm_and_si128(a, b);
+}
+
+B2I_KERNEL vec vec_xor(vec a, vec b)
+{
+    return _mm_xor_si128(a, b);
+}
+
+/* Shifts whose bits that cross into another byte are masked out by the caller. */
+B2I_KERNEL vec vec_shr(vec v, int nbits)
+{
+    return _mm_srli_epi16(v, nbits);
+}
+
+B2I_KERNEL vec vec_shl(vec v, int nbits)
+{
+    return _mm_slli_epi16(v, nbits);
+}
+
+#endif

@@ -1,0 +1,149 @@
+/*
+ * frame.h: frames: header, index and trailer as bytes, and the stores that keep
+ * super-chunks in them.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef B2I_FRAME_H
+#define B2I_FRAME_H
+
+#include "io.h"
+#include "schunk.h"
+
+enum {
+    B2I_FRAME_FIXED_LEN = 87,    /* header up to the metalayers */
+    B2I_FRAME_FLIP_LEN = 512,    /* what one sector of a medium holds: written as a whole or not */
+    B2I_FRAME_CONTIGUOUS = 0,    /* frame_type */
+    B2I_FRAME_SPARSE = 1,
+    B2I_TRAILER_TAIL_LEN = 23,   /* trailer from its length on */
+    B2I_FINGERPRINT_LEN = 16,
+    B2I_FINGERPRINT_XXH3 = 3,    /* fingerprint type of b2i_frame_fingerprint() */
+    B2I_RECORD_LEN = 16,
+};
+
+/* ---- parsing ---- */
+
+/* The fixed part of the header; sizes agree with each other. */
+typedef struct b2i_frame_head {
+    uint32_t header_len;
+    uint64_t frame_len;
+    uint64_t nbytes;
+    uint64_t cbytes; /* contiguous: from the header's end to the index; stale when nbytes is 0 */
+    int64_t chunksize;
+    uint8_t general_flags;
+    uint8_t frame_type;
+    b2c_cparams cparams;
+} b2i_frame_head;
+
+/*
+ * Parses the first 87 bytes of a header (fewer: B2C_E_TRUNCATED, after a look at
+ * the magic of what there is).  Frames of the betas of 2019 to 2021 are B2C_E_UNSUPPORTED.
+ */
+b2c_status b2i_frame_head_parse(b2i_span bytes, b2i_frame_head *out, b2c_error *err);
+
+/* Adds the metalayers of a complete header. */
+b2c_status b2i_frame_metas_parse(b2i_span header, b2i_metas *metas, b2c_error *err);
+
+/* Length of the trailer that ends a frame, from the frame's last 23 bytes. */
+b2c_status b2i_trailer_len_parse(b2i_span tail, const b2i_frame_head *head, uint32_t *trailer_len,
+                                 b2c_error *err);
+
+/* Adds the vlmetalayers of a complete trailer.  Offsets in errors count from its start. */
+b2c_status b2i_trailer_parse(b2i_span trailer, b2i_metas *vlmetas, b2c_error *err);
+
+/* Where the parts of a stored frame are, relative to its start. */
+typedef struct b2i_frame_layout {
+    b2i_frame_head head;
+    uint64_t index_at;  /* the trailer's place when there is no index */
+    uint64_t index_len; /* cbytes of the index chunk, 0 when there is none */
+    uint32_t trailer_len;
+    bool has_fingerprint;
+    uint8_t fingerprint[B2I_FINGERPRINT_LEN];
+} b2i_frame_layout;
+
+/*
+ * Reads a frame that starts at 'origin' of io into the state of a schunk that
+ * has no store yet.  exact: the frame must fill the rest of io, otherwise bytes may follow it.
+ */
+b2c_status b2i_frame_load(b2i_io *io, uint64_t origin, bool exact, uint8_t frame_type,
+                          b2c_schunk *s, b2i_frame_layout *layout, b2c_error *err);
+
+/* ---- writing ---- */
+
+/* A frame without its chunks. */
+typedef struct b2i_frame_image {
+    b2i_buf header;
+    b2i_buf tail; /* index chunk and trailer */
+    size_t index_len;
+} b2i_frame_image;
+
+/* Encodes header, index and trailer; the lengths are set later. */
+b2c_status b2i_frame_encode(const b2i_state *state, uint8_t frame_type, b2i_frame_image *image,
+                            b2c_error *err);
+
+/* The same with other entries than the state's. */
+b2c_status b2i_frame_encode_with(const b2i_state *state, const b2i_entry *entries,
+                                 uint8_t frame_type, b2i_frame_image *image, b2c_error *err);
+void b2i_frame_image_free(b2i_frame_image *image);
+
+/* Sets frame length and distance to the index in a header. */
+void b2i_frame_set_lengths(uint8_t *header, uint64_t frame_len, uint64_t cbytes);
+
+/* Puts the fingerprint of header and tail into the tail. */
+void b2i_frame_seal(b2i_frame_image *image);
+
+/*
+ * XXH3 of header, index and trailer, in which the frame length, the distance to the index and
+ * the fingerprint itself count as zero: moving index and trailer does not change it.
+ */
+void b2i_frame_fingerprint(b2i_span header, b2i_span index, b2i_span trailer,
+                           uint8_t out[B2I_FINGERPRINT_LEN]);
+
+/*
+ * Writes all of a schunk as a contiguous frame without dead space: *entries are
+ * the places of the chunks (the caller's to free), *image the rest, *payload_len the distance
+ * of header and index.  b2i_frame_emit() then copies chunks and image to 'io'.
+ */
+typedef struct b2i_frame_plan {
+    b2i_entry *entries;
+    b2i_frame_image image;
+    uint64_t payload_len;
+    uint64_t frame_len;
+} b2i_frame_plan;
+b2c_status b2i_frame_plan_make(const b2c_schunk *s, bool checksums, b2i_frame_plan *plan,
+                               b2c_error *err);
+b2c_status b2i_frame_emit(const b2c_schunk *s, const b2i_frame_plan *plan, bool checksums,
+                          b2i_io *io, b2c_error *err);
+void b2i_frame_plan_free(b2i_frame_plan *plan);
+
+/* ---- checksum records of chunks (record.c) ---- */
+
+/* What follows a chunk in dead space: magic, flags and tag of its place, hash. */
+void b2i_record_make(b2i_span chunk, b2i_entry entry, uint8_t out[B2I_RECORD_LEN]);
+b2i_check b2i_record_check(b2i_span record, b2i_span chunk, b2i_entry entry);
+
+/* ---- stores ---- */
+
+b2c_status b2i_store_mem_new(b2i_store **out, b2c_error *err);
+
+/* Takes io, also when it fails.  path NULL: no file. */
+b2c_status b2i_store_file_new(b2i_io *io, const char *path, uint64_t origin,
+                              const b2i_frame_layout *layout, b2i_store **out, b2c_error *err);
+
+/* Takes dir, an open directory, also when it fails. */
+b2c_status b2i_store_dir_new(int dir, const char *path, const b2i_frame_layout *layout,
+                             b2i_store **out, b2c_error *err);
+
+/* ---- what the api calls (open.c) ---- */
+
+b2c_status b2i_schunk_create(const b2c_schunk_params *params, b2c_schunk **out, b2c_error *err);
+
+b2c_status b2i_schunk_open_path(const char *path, uint64_t offset, int mode,
+                                const b2c_limits *limits, b2c_schunk **out, b2c_error *err);
+b2c_status b2i_schunk_open_bytes(b2i_span frame, bool copy, const b2c_limits *limits,
+                                 b2c_schunk **out, b2c_error *err);
+
+/* As b2c_schunk_to_frame(). */
+b2c_status b2i_schunk_to_frame(const b2c_schunk *s, uint8_t *dst, size_t dst_cap, size_t *dst_len,
+                               b2c_error *err);
+
+#endif

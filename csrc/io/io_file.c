@@ -1,0 +1,327 @@
+/*
+ * io_file.c: positional I/O on files, and the calls on names and directories.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#if !defined(_GNU_SOURCE)
+#define _GNU_SOURCE /* O_CLOEXEC, O_NOFOLLOW, fdatasync under -std=c99 */
+#endif
+#include "io.h"
+#include "alloc.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+/* Bytes of one read or write call; Linux stops a little below 2^31, others at INT_MAX. */
+#define MAX_CALL ((size_t)1 << 30)
+
+#ifdef B2I_IO_HOOK
+int (*b2i_io_hook)(b2i_io_call call, const char *name, const char *to, uint64_t at,
+                   const void *src, size_t n);
+#define HOOK(call, name, to, at, src, n)                                                           \
+    (b2i_io_hook != NULL && (errno = b2i_io_hook(call, name, to, at, src, n)) != 0)
+#else
+#define HOOK(call, name, to, at, src, n) false
+#endif
+
+typedef struct file_io {
+    b2i_io io;
+    int fd;
+    bool writable;
+    char name[]; /* for the test hook */
+} file_io;
+
+/* A position that off_t holds, or false. */
+static bool to_off(uint64_t at, size_t n, off_t *out)
+{
+    const uint64_t max = sizeof(off_t) == 8 ? (uint64_t)INT64_MAX : (uint64_t)INT32_MAX;
+    if (at > max || max - at < n) {
+        return false;
+    }
+    *out = (off_t)at;
+    return true;
+}
+
+static b2c_status file_read(b2i_io *io, uint64_t at, void *dst, size_t n, b2c_error *err)
+{
+    const file_io *f = (const file_io *)io;
+    uint8_t *p = dst;
+    off_t pos;
+    if (!to_off(at, n, &pos)) {
+        return b2i_fail(err, B2C_E_TRUNCATED, at, "the file ends too early");
+    }
+    while (n > 0) {
+        ssize_t got = pread(f->fd, p, n < MAX_CALL ? n : MAX_CALL, pos);
+        if (got < 0 && errno == EINTR) {
+            continue;
+        }
+        if (got < 0) {
+            return b2i_fail_io(err, errno, (uint64_t)pos, "reading failed");
+        }
+        if (got == 0) {
+            return b2i_fail(err, B2C_E_TRUNCATED, (uint64_t)pos, "the file ends too early");
+        }
+        p += got;
+        n -= (size_t)got;
+        pos += got;
+    }
+    return B2C_OK;
+}
+
+static b2c_status file_write(b2i_io *io, uint64_t at, const void *src, size_t n, b2c_error *err)
+{
+    const file_io *f = (const file_io *)io;
+    const uint8_t *p = src;
+    off_t pos;
+    if (!f->writable) {
+        return b2i_fail(err, B2C_E_READ_ONLY, at, "the file was opened for reading");
+    }
+    if (!to_off(at, n, &pos)) {
+        return b2i_fail_io(err, EFBIG, at, "writing failed");
+    }
+    while (n > 0) {
+        size_t want = n < MAX_CALL ? n : MAX_CALL;
+        ssize_t put = HOOK(B2I_CALL_WRITE, f->name, NULL, (uint64_t)pos, p, want)
+                          ? -1
+                          : pwrite(f->fd, p, want, pos);
+        if (put < 0 && errno == EINTR) {
+            continue;
+        }
+        if (put <= 0) {
+            return b2i_fail_io(err, put < 0 ? errno : EIO, (uint64_t)pos, "writing failed");
+        }
+        p += put;
+        n -= (size_t)put;
+        pos += put;
+    }
+    return B2C_OK;
+}
+
+static b2c_status file_size(b2i_io *io, uint64_t *size, b2c_error *err)
+{
+    struct stat info;
+    if (fstat(((const file_io *)io)->fd, &info) != 0) {
+        return b2i_fail_io(err, errno, B2C_NO_OFFSET, "asking for the size failed");
+    }
+    *size = (uint64_t)info.st_size;
+    return B2C_OK;
+}
+
+static b2c_status file_truncate(b2i_io *io, uint64_t size, b2c_error *err)
+{
+    const file_io *f = (const file_io *)io;
+    off_t pos;
+    if (!to_off(size, 0, &pos)) {
+        return b2i_fail_io(err, EFBIG, size, "truncating failed");
+    }
+    while (HOOK(B2I_CALL_TRUNCATE, f->name, NULL, size, NULL, 0) || ftruncate(f->fd, pos) != 0) {
+        if (errno != EINTR) {
+            return b2i_fail_io(err, errno, size, "truncating failed");
+        }
+    }
+    return B2C_OK;
+}
+
+static b2c_status sync_fd(int fd, const char *name, b2c_error *err)
+{
+    (void)name;
+    while (HOOK(B2I_CALL_SYNC, name, NULL, 0, NULL, 0) || fsync(fd) != 0) {
+        if (errno != EINTR) {
+            return b2i_fail_io(err, errno, B2C_NO_OFFSET, "synchronising failed");
+        }
+    }
+    return B2C_OK;
+}
+
+static b2c_status file_sync(b2i_io *io, b2c_error *err)
+{
+    const file_io *f = (const file_io *)io;
+    return sync_fd(f->fd, f->name, err);
+}
+
+static const uint8_t *file_view(b2i_io *io, uint64_t at, size_t n)
+{
+    (void)io;
+    (void)at;
+    (void)n;
+    return NULL;
+}
+
+static b2c_status file_close(b2i_io *io, b2c_error *err)
+{
+    file_io *f = (file_io *)io;
+    bool hooked = f->writable && HOOK(B2I_CALL_CLOSE, f->name, NULL, 0, NULL, 0);
+    int why = hooked ? errno : 0;
+    /* After EINTR the descriptor is gone on Linux: closing it again could hit another file. */
+    if (close(f->fd) != 0 && errno != EINTR) {
+        why = errno;
+    }
+    bool failed = why != 0 && f->writable;
+    b2i_free(f);
+    return failed ? b2i_fail_io(err, why, B2C_NO_OFFSET, "closing failed") : B2C_OK;
+}
+
+static const b2i_io_ops file_ops = { file_read, file_write, file_size, file_truncate,
+                                     file_sync, file_view,  file_close };
+
+static int at_dir(int dir)
+{
+    return dir == B2I_FS_CWD ? AT_FDCWD : dir;
+}
+
+static b2c_status open_fd(int dir, const char *name, int mode, int extra, int *out, b2c_error *err)
+{
+    /* O_NONBLOCK: opening a FIFO must not hang; it changes nothing for regular files. */
+    static const int flags[] = { O_RDONLY, O_RDWR, O_RDWR | O_CREAT | O_EXCL,
+                                 O_RDWR | O_CREAT | O_TRUNC };
+    int fd;
+    do {
+        bool creates = mode == B2I_IO_CREATE || mode == B2I_IO_REPLACE;
+        fd = creates && HOOK(B2I_CALL_CREATE, name, NULL, 0, NULL, 0)
+                 ? -1
+                 : openat(at_dir(dir), name, flags[mode] | O_CLOEXEC | O_NONBLOCK | extra, 0666);
+    } while (fd < 0 && errno == EINTR);
+    if (fd < 0 && errno == EEXIST) {
+        (void)b2i_fail_io(err, EEXIST, B2C_NO_OFFSET, "there is something at this path already");
+        if (err != NULL) {
+            err->status = B2C_E_EXISTS;
+        }
+        return B2C_E_EXISTS;
+    }
+    if (fd < 0) {
+        return b2i_fail_io(err, errno, B2C_NO_OFFSET, "opening the file failed");
+    }
+    struct stat info;
+    if (fstat(fd, &info) != 0 || S_ISDIR(info.st_mode)) {
+        int why = S_ISDIR(info.st_mode) ? EISDIR : errno;
+        close(fd);
+        return b2i_fail_io(err, why, B2C_NO_OFFSET, "opening the file failed");
+    }
+    if (!S_ISREG(info.st_mode)) {
+        close(fd);
+        return b2i_fail_io(err, EINVAL, B2C_NO_OFFSET, "not a regular file");
+    }
+    *out = fd;
+    return B2C_OK;
+}
+
+static b2c_status open_file(int dir, const char *name, int mode, int extra, b2i_io **out,
+                            b2c_error *err)
+{
+    size_t len = strlen(name) + 1;
+    file_io *f = b2i_malloc(sizeof *f + len);
+    if (f == NULL) {
+        return b2i_fail_memory(err);
+    }
+    b2c_status st = open_fd(dir, name, mode, extra, &f->fd, err);
+    if (st != B2C_OK) {
+        b2i_free(f);
+        return st;
+    }
+    f->io.ops = &file_ops;
+    f->writable = mode != B2I_IO_READ;
+    memcpy(f->name, name, len);
+    *out = &f->io;
+    return B2C_OK;
+}
+
+b2c_status b2i_io_file_open(const char *path, int mode, b2i_io **out, b2c_error *err)
+{
+    return open_file(B2I_FS_CWD, path, mode, 0, out, err);
+}
+
+b2c_status b2i_io_file_open_in(int dir, const char *name, int mode, b2i_io **out, b2c_error *err)
+{
+    return open_file(dir, name, mode, O_NOFOLLOW, out, err);
+}
+
+b2c_status b2i_fs_dir_open(const char *path, int *dir, b2c_error *err)
+{
+    int fd;
+    do {
+        fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    } while (fd < 0 && errno == EINTR);
+    if (fd < 0) {
+        return b2i_fail_io(err, errno, B2C_NO_OFFSET, "opening the directory failed");
+    }
+    *dir = fd;
+    return B2C_OK;
+}
+
+void b2i_fs_dir_close(int dir)
+{
+    if (dir >= 0) {
+        (void)close(dir);
+    }
+}
+
+b2c_status b2i_fs_dir_make(const char *path, b2c_error *err)
+{
+    if (HOOK(B2I_CALL_CREATE, path, NULL, 0, NULL, 0) || mkdir(path, 0777) != 0) {
+        int why = errno;
+        (void)b2i_fail_io(err, why, B2C_NO_OFFSET, "making the directory failed");
+        if (why == EEXIST && err != NULL) {
+            err->status = B2C_E_EXISTS;
+        }
+        return why == EEXIST ? B2C_E_EXISTS : B2C_E_IO;
+    }
+    return B2C_OK;
+}
+
+b2c_status b2i_fs_rename(int dir, const char *from, const char *to, b2c_error *err)
+{
+    if (HOOK(B2I_CALL_RENAME, from, to, 0, NULL, 0) ||
+        renameat(at_dir(dir), from, at_dir(dir), to) != 0) {
+        return b2i_fail_io(err, errno, B2C_NO_OFFSET, "renaming failed");
+    }
+    return B2C_OK;
+}
+
+b2c_status b2i_fs_remove(int dir, const char *name, b2c_error *err)
+{
+    if (HOOK(B2I_CALL_REMOVE, name, NULL, 0, NULL, 0) || unlinkat(at_dir(dir), name, 0) != 0) {
+        return b2i_fail_io(err, errno, B2C_NO_OFFSET, "removing a file failed");
+    }
+    return B2C_OK;
+}
+
+b2c_status b2i_fs_dir_sync(int dir, b2c_error *err)
+{
+    return sync_fd(dir, ".", err);
+}
+
+b2c_status b2i_fs_parent_sync(const char *path, b2c_error *err)
+{
+    size_t len = strlen(path);
+    while (len > 1 && path[len - 1] == '/') {
+        len--;
+    }
+    while (len > 0 && path[len - 1] != '/') {
+        len--;
+    }
+    char *parent = b2i_malloc(len + 2);
+    if (parent == NULL) {
+        return b2i_fail_memory(err);
+    }
+    memcpy(parent, len == 0 ? "." : path, len == 0 ? 1 : len);
+    parent[len == 0 ? 1 : len] = '\0';
+    int dir;
+    b2c_status st = b2i_fs_dir_open(parent, &dir, err);
+    b2i_free(parent);
+    if (st == B2C_OK) {
+        st = b2i_fs_dir_sync(dir, err);
+        b2i_fs_dir_close(dir);
+    }
+    return st;
+}
+
+bool b2i_fs_is_dir(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+}

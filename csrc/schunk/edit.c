@@ -1,0 +1,367 @@
+/*
+ * edit.c: appending, inserting, replacing, deleting and reordering chunks.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "schunk.h"
+
+enum { MIN_STORED_LEN = 32 }; /* the reference library reads no shorter chunk of a frame */
+
+/* ---- the arrays ---- */
+
+/* Whether a chunk of nbytes fits a state of equal chunks, of which the last may be shorter. */
+static bool stays_regular(const b2i_state *state, b2i_redo where, uint64_t nbytes)
+{
+    uint64_t n = state->nchunks, size = (uint64_t)state->chunksize;
+    if (state->chunksize == B2I_CHUNKSIZE_NEW) {
+        return true;
+    }
+    if (nbytes > size) {
+        return false;
+    }
+    if (where.kind == B2I_REDO_UPDATE) {
+        return nbytes == size || where.nchunk == n - 1;
+    }
+    if (where.nchunk == n) {
+        return n == 0 || state->nbytes == n * size;
+    }
+    return nbytes == size;
+}
+
+/* Moves the ends of chunks from 'first' on by the change of a size. */
+static void shift_ends(b2i_state *state, uint64_t first, uint64_t added, uint64_t removed)
+{
+    for (uint64_t i = first; state->ends != NULL && i < state->nchunks; i++) {
+        state->ends[i] = state->ends[i] + added - removed;
+    }
+}
+
+static void make_gap(b2i_state *state, uint64_t at)
+{
+    size_t bytes = (size_t)(state->nchunks - at) * sizeof(uint64_t);
+    memmove(state->entries + at + 1, state->entries + at, bytes);
+    if (state->ends != NULL) {
+        memmove(state->ends + at + 1, state->ends + at, bytes);
+        state->ends[at] = at == 0 ? 0 : state->ends[at - 1];
+    }
+    state->nchunks++;
+}
+
+bool b2i_state_place(b2i_state *state, b2i_redo where, b2i_entry entry, uint64_t nbytes)
+{
+    bool replaces = where.kind == B2I_REDO_UPDATE;
+    if (state->ends == NULL && !stays_regular(state, where, nbytes)) {
+        return false;
+    }
+    if (state->chunksize == B2I_CHUNKSIZE_NEW) {
+        state->chunksize = (int64_t)nbytes;
+    }
+    uint64_t old = replaces ? b2i_state_chunk_nbytes(state, where.nchunk) : 0;
+    if (replaces) {
+        state->nspecial -= state->entries[where.nchunk] >> 63;
+    } else {
+        make_gap(state, where.nchunk);
+    }
+    state->entries[where.nchunk] = entry;
+    state->nspecial += entry >> 63;
+    shift_ends(state, where.nchunk, nbytes, old);
+    state->nbytes = state->nbytes + nbytes - old;
+    return true;
+}
+
+/* ---- one chunk ---- */
+
+static b2c_status check_chunk(const b2c_schunk *s, b2i_span chunk, b2i_chunk_head *head,
+                              b2c_error *err)
+{
+    B2I_TRY(b2i_chunk_head_parse(chunk, NULL, head, err));
+    if (head->cbytes > chunk.n) {
+        return b2i_fail_sizes(err, B2C_E_TRUNCATED, chunk.n, "the chunk is cut short",
+                              head->cbytes, chunk.n);
+    }
+    if (head->nbytes == 0) {
+        return b2i_fail_field(err, B2C_E_ARGUMENT, 4, "nbytes",
+                              "a frame cannot hold an empty chunk");
+    }
+    if (head->cbytes < MIN_STORED_LEN) {
+        return b2i_fail_field(err, B2C_E_UNSUPPORTED, 12, "cbytes",
+                              "a frame cannot hold a chunk of less than 32 bytes");
+    }
+    return b2i_schunk_check_writable(s, err);
+}
+
+/*
+ * Whether the index alone can stand for a chunk: its kind has no value, its
+ * size follows from the chunksize, and NaN keep their width.
+ */
+static bool fits_index(const b2i_state *state, const b2i_chunk_head *head)
+{
+    uint32_t typesize = state->cparams.typesize > 255 ? 1 : state->cparams.typesize;
+    bool has_entry = head->special == B2C_SPECIAL_ZERO || head->special == B2C_SPECIAL_UNINIT ||
+                     (head->special == B2C_SPECIAL_NAN && head->typesize == typesize);
+    return has_entry && state->ends == NULL;
+}
+
+static b2i_entry special_entry(uint8_t kind)
+{
+    if (kind == B2C_SPECIAL_ZERO) {
+        return B2I_ENTRY_ZERO;
+    }
+    return kind == B2C_SPECIAL_NAN ? B2I_ENTRY_NAN : B2I_ENTRY_UNINIT;
+}
+
+/*
+ * A chunk of a repeated value instead of one of zeros, NaN or uninitialised
+ * data: the reference library reads those only from the index.
+ */
+static b2c_status value_chunk(uint8_t kind, uint8_t typesize, uint64_t nbytes, uint8_t out[64],
+                              size_t *len, b2c_error *err)
+{
+    static const uint8_t zeros[8] = { 0 }, nan32[4] = { 0, 0, 0xC0, 0x7F },
+                         nan64[8] = { 0, 0, 0, 0, 0, 0, 0xF8, 0x7F };
+    b2c_cparams cp;
+    b2c_cparams_init(&cp);
+    cp.codec = B2C_CODEC_BLOSCLZ;
+    cp.typesize = 1;
+    const uint8_t *value = zeros;
+    if (kind == B2C_SPECIAL_NAN) {
+        cp.typesize = typesize;
+        value = typesize == 4 ? nan32 : nan64;
+    }
+    return b2i_special_encode(&cp, B2C_SPECIAL_VALUE, nbytes, value, out, 64, len, err);
+}
+
+static b2c_status put(b2c_schunk *s, b2i_span chunk, const b2i_chunk_head *head, b2i_redo redo,
+                      b2i_entry *entry, b2c_error *err)
+{
+    uint8_t value[64];
+    if (fits_index(&s->now, head)) {
+        *entry = special_entry(head->special);
+        return B2C_OK;
+    }
+    chunk.n = head->cbytes;
+    if (head->special != B2C_SPECIAL_NONE && head->special != B2C_SPECIAL_VALUE) {
+        B2I_TRY(value_chunk(head->special, head->typesize, head->nbytes, value, &chunk.n, err));
+        chunk.p = value;
+    }
+    b2c_status st = s->store->ops->put(s->store, chunk, &redo, entry, err);
+    if (st == B2C_OK) {
+        s->now.cbytes += chunk.n;
+    } else if (st == B2C_E_IO) {
+        s->store->failed = true;
+    }
+    return st;
+}
+
+/* Stored size of chunk n, 0 for entries without payload. */
+static b2c_status stored_len(const b2c_schunk *s, uint64_t nchunk, uint64_t *len, b2c_error *err)
+{
+    b2i_chunk_head head;
+    *len = 0;
+    if ((s->now.entries[nchunk] & B2I_ENTRY_SPECIAL) == 0) {
+        B2I_TRY(b2i_schunk_chunk_head(s, nchunk, &head, err));
+        *len = head.cbytes;
+    }
+    return B2C_OK;
+}
+
+static void drop(b2c_schunk *s, b2i_entry entry, uint64_t len)
+{
+    if ((entry & B2I_ENTRY_SPECIAL) == 0) {
+        s->store->ops->drop(s->store, entry, len);
+        s->now.cbytes -= len < s->now.cbytes ? len : s->now.cbytes;
+    }
+}
+
+/* Turns entries without payload into chunks, as a frame of variable sizes needs them. */
+static b2c_status make_variable(b2c_schunk *s, b2c_error *err)
+{
+    for (uint64_t i = 0; s->now.nspecial > 0 && i < s->now.nchunks; i++) {
+        if ((s->now.entries[i] & B2I_ENTRY_SPECIAL) == 0) {
+            continue;
+        }
+        uint8_t bytes[64];
+        b2i_chunk_head head;
+        b2i_span chunk = b2i_span_of(bytes, 0);
+        const b2i_redo none = { B2I_REDO_NONE, 0 };
+        B2I_TRY(b2i_schunk_chunk_head(s, i, &head, err));
+        B2I_TRY(value_chunk(head.special, head.typesize, head.nbytes, bytes, &chunk.n, err));
+        B2I_TRY(s->store->ops->put(s->store, chunk, &none, &s->now.entries[i], err));
+        s->now.cbytes += chunk.n;
+        s->now.nspecial--;
+    }
+    B2I_TRY(b2i_state_make_ends(&s->now, err));
+    s->now.chunksize = B2I_CHUNKSIZE_VAR;
+    return B2C_OK;
+}
+
+/* The edit itself; the arrays have room and suit the chunk's size. */
+static b2c_status place(b2c_schunk *s, b2i_redo where, b2i_span chunk, const b2i_chunk_head *head,
+                        b2c_error *err)
+{
+    b2i_entry entry, old = B2I_ENTRY_ZERO;
+    uint64_t old_len = 0;
+    b2i_redo redo = { s->saved == NULL ? where.kind : B2I_REDO_NONE, where.nchunk };
+    if (where.kind == B2I_REDO_UPDATE) {
+        old = s->now.entries[where.nchunk];
+        B2I_TRY(stored_len(s, where.nchunk, &old_len, err));
+    }
+    B2I_TRY(put(s, chunk, head, redo, &entry, err));
+    s->now.has_vlblocks = s->now.has_vlblocks || head->has_vlblocks;
+    if (!b2i_state_place(&s->now, where, entry, head->nbytes)) {
+        return b2i_fail(err, B2C_E_INTERNAL, B2C_NO_OFFSET, "the chunks are not of one size");
+    }
+    drop(s, old, old_len);
+    return B2C_OK;
+}
+
+static b2c_status place_chunk(b2c_schunk *s, b2i_redo where, b2i_span chunk, b2c_error *err)
+{
+    b2i_chunk_head head;
+    B2I_TRY(check_chunk(s, chunk, &head, err));
+    B2I_TRY(b2i_state_reserve(&s->now, 1, err));
+    if (s->now.ends == NULL && !stays_regular(&s->now, where, head.nbytes)) {
+        bool opened;
+        B2I_TRY(b2i_schunk_begin_steps(s, &opened, err));
+        b2c_status st = make_variable(s, err);
+        if (st == B2C_OK) {
+            st = place(s, where, chunk, &head, err);
+        }
+        return b2i_schunk_end_steps(s, opened, st, err);
+    }
+    B2I_TRY(place(s, where, chunk, &head, err));
+    bool may_wait = where.kind == B2I_REDO_APPEND || s->store->has_redo;
+    return b2i_schunk_edited(s, may_wait ? B2I_COMMIT_SOON : B2I_COMMIT_NOW, err);
+}
+
+static b2c_status check_nchunk(const b2c_schunk *s, uint64_t nchunk, uint64_t end, b2c_error *err)
+{
+    if (nchunk >= end) {
+        return b2i_fail_sizes(err, B2C_E_RANGE, B2C_NO_OFFSET, "there is no chunk of this number",
+                              s->now.nchunks, nchunk);
+    }
+    return B2C_OK;
+}
+
+b2c_status b2i_schunk_append_chunk(b2c_schunk *s, b2i_span chunk, b2c_error *err)
+{
+    return place_chunk(s, (b2i_redo){ B2I_REDO_APPEND, s->now.nchunks }, chunk, err);
+}
+
+b2c_status b2i_schunk_insert_chunk(b2c_schunk *s, uint64_t nchunk, b2i_span chunk, b2c_error *err)
+{
+    B2I_TRY(check_nchunk(s, nchunk, s->now.nchunks + 1, err));
+    return place_chunk(s, (b2i_redo){ B2I_REDO_INSERT, nchunk }, chunk, err);
+}
+
+b2c_status b2i_schunk_update_chunk(b2c_schunk *s, uint64_t nchunk, b2i_span chunk, b2c_error *err)
+{
+    B2I_TRY(check_nchunk(s, nchunk, s->now.nchunks, err));
+    return place_chunk(s, (b2i_redo){ B2I_REDO_UPDATE, nchunk }, chunk, err);
+}
+
+b2c_status b2i_schunk_compress(const b2c_schunk *s, b2c_ctx *ctx, b2i_span src,
+                               b2i_scratch *scratch, b2i_span *out, b2c_error *err)
+{
+    if (src.n > B2C_MAX_CHUNK_NBYTES) {
+        return b2i_fail_sizes(err, B2C_E_LIMIT, B2C_NO_OFFSET, "the data is too large for a chunk",
+                              B2C_MAX_CHUNK_NBYTES, src.n);
+    }
+    size_t len, cap = src.n + B2C_HEADER_LEN;
+    uint8_t *p = b2i_scratch_get(scratch, cap);
+    if (p == NULL) {
+        return b2i_fail_memory(err);
+    }
+    B2I_TRY(b2i_chunk_encode(ctx, &s->now.cparams, src, p, cap, &len, err));
+    *out = b2i_span_of(p, len);
+    return B2C_OK;
+}
+
+/* ---- without new chunks ---- */
+
+b2c_status b2i_schunk_delete_chunk(b2c_schunk *s, uint64_t nchunk, b2c_error *err)
+{
+    b2i_state *now = &s->now;
+    uint64_t len;
+    B2I_TRY(b2i_schunk_check_writable(s, err));
+    B2I_TRY(check_nchunk(s, nchunk, now->nchunks, err));
+    B2I_TRY(stored_len(s, nchunk, &len, err));
+    uint64_t nbytes = b2i_schunk_chunk_nbytes(s, nchunk);
+    b2i_entry entry = now->entries[nchunk];
+    size_t after = (size_t)(now->nchunks - nchunk - 1) * sizeof(uint64_t);
+    memmove(now->entries + nchunk, now->entries + nchunk + 1, after);
+    if (now->ends != NULL) {
+        memmove(now->ends + nchunk, now->ends + nchunk + 1, after);
+    }
+    now->nchunks--;
+    now->nbytes -= nbytes;
+    now->nspecial -= entry >> 63;
+    shift_ends(now, nchunk, 0, nbytes);
+    drop(s, entry, len);
+    return b2i_schunk_edited(s, B2I_COMMIT_NOW, err);
+}
+
+/* Sets seen[i] for every element; false when one is out of range or there twice. */
+static bool is_permutation(const uint64_t *order, uint64_t n, uint8_t *seen)
+{
+    for (uint64_t i = 0; i < n; i++) {
+        if (order[i] >= n || seen[order[i]] != 0) {
+            return false;
+        }
+        seen[order[i]] = 1;
+    }
+    return true;
+}
+
+static void permute(b2i_state *now, const uint64_t *order, b2i_entry *entries, uint64_t *sizes)
+{
+    for (uint64_t i = 0; i < now->nchunks; i++) {
+        entries[i] = now->entries[order[i]];
+        sizes[i] = b2i_state_chunk_nbytes(now, order[i]);
+    }
+    uint64_t end = 0;
+    for (uint64_t i = 0; i < now->nchunks; i++) {
+        now->entries[i] = entries[i];
+        end += sizes[i];
+        if (now->ends != NULL) {
+            now->ends[i] = end;
+        }
+    }
+}
+
+b2c_status b2i_schunk_reorder(b2c_schunk *s, const uint64_t *order, uint64_t norder,
+                              b2c_error *err)
+{
+    uint64_t n = s->now.nchunks;
+    B2I_TRY(b2i_schunk_check_writable(s, err));
+    if (norder != n) {
+        return b2i_fail_sizes(err, B2C_E_ARGUMENT, B2C_NO_OFFSET,
+                              "the order must name every chunk once", n, norder);
+    }
+    if (n == 0) {
+        return B2C_OK;
+    }
+    uint64_t *tmp = b2i_malloc((size_t)n * 2 * sizeof *tmp); /* nchunks < 2^28 */
+    uint8_t *seen = b2i_calloc((size_t)n);
+    b2c_status st = B2C_OK;
+    bool opened = false;
+    if (tmp == NULL || seen == NULL) {
+        st = b2i_fail_memory(err);
+    } else if (!is_permutation(order, n, seen)) {
+        st = b2i_fail_field(err, B2C_E_ARGUMENT, B2C_NO_OFFSET, "order",
+                            "the order must name every chunk once");
+    } else {
+        st = b2i_schunk_begin_steps(s, &opened, err);
+    }
+    if (st == B2C_OK) {
+        bool short_moves = s->now.ends == NULL && order[n - 1] != n - 1 &&
+                           s->now.nbytes != n * (uint64_t)s->now.chunksize;
+        st = short_moves ? make_variable(s, err) : B2C_OK;
+        if (st == B2C_OK) {
+            permute(&s->now, order, tmp, tmp + n);
+        }
+        st = b2i_schunk_end_steps(s, opened, st, err);
+    }
+    b2i_free(seen);
+    b2i_free(tmp);
+    return st;
+}

@@ -1,0 +1,239 @@
+/*
+ * edit_data.c: edits of the decoded data: ranges of bytes, special values, length.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "schunk.h"
+#include "checked.h"
+
+/* ---- special chunks ---- */
+
+static b2c_status make_special(const b2c_schunk *s, uint64_t nbytes, uint8_t kind,
+                               const uint8_t *value, b2i_scratch *scratch, b2i_span *out,
+                               b2c_error *err)
+{
+    size_t cap = B2C_HEADER_LEN + (size_t)s->now.cparams.typesize, len;
+    if (kind == B2C_SPECIAL_VALUE && value == NULL) {
+        return b2i_fail_field(err, B2C_E_ARGUMENT, B2C_NO_OFFSET, "value",
+                              "a repeated value is missing");
+    }
+    uint8_t *p = b2i_scratch_get(scratch, cap);
+    if (p == NULL) {
+        return b2i_fail_memory(err);
+    }
+    B2I_TRY(b2i_special_encode(&s->now.cparams, kind, nbytes, value, p, cap, &len, err));
+    *out = b2i_span_of(p, len);
+    return B2C_OK;
+}
+
+static b2c_status append_specials(b2c_schunk *s, uint64_t nbytes, uint64_t size, uint8_t kind,
+                                  const uint8_t *value, b2c_error *err)
+{
+    b2i_scratch scratch = { 0 };
+    b2i_span chunk = { NULL, 0 };
+    b2c_status st = B2C_OK;
+    uint64_t made = 0;
+    while (nbytes > 0 && st == B2C_OK) {
+        uint64_t n = nbytes < size ? nbytes : size;
+        if (n != made) {
+            st = make_special(s, n, kind, value, &scratch, &chunk, err);
+            made = n;
+        }
+        if (st == B2C_OK) {
+            st = b2i_schunk_append_chunk(s, chunk, err);
+        }
+        nbytes -= n;
+    }
+    b2i_scratch_free(&scratch);
+    return st;
+}
+
+b2c_status b2i_schunk_fill_special(b2c_schunk *s, uint64_t nbytes, uint8_t kind,
+                                   const uint8_t *value, b2c_error *err)
+{
+    B2I_TRY(b2i_schunk_check_writable(s, err));
+    uint64_t size = s->now.chunksize > 0 ? (uint64_t)s->now.chunksize : nbytes;
+    if (size > B2C_MAX_CHUNK_NBYTES) {
+        return b2i_fail_field(err, B2C_E_ARGUMENT, B2C_NO_OFFSET, "chunksize",
+                              "the super-chunk has no chunksize and the data is too large for one "
+                              "chunk");
+    }
+    if (nbytes == 0) {
+        return B2C_OK;
+    }
+    B2I_TRY(b2i_state_reserve(&s->now, b2i_ceil_div(nbytes, size), err));
+    bool opened;
+    B2I_TRY(b2i_schunk_begin_steps(s, &opened, err));
+    b2c_status st = append_specials(s, nbytes, size, kind, value, err);
+    return b2i_schunk_end_steps(s, opened, st, err);
+}
+
+b2c_status b2i_schunk_update_special(b2c_schunk *s, uint64_t nchunk, uint8_t kind,
+                                     const uint8_t *value, b2c_error *err)
+{
+    b2i_scratch scratch = { 0 };
+    b2i_span chunk;
+    B2I_TRY(b2i_schunk_check_writable(s, err));
+    if (nchunk >= s->now.nchunks) {
+        return b2i_fail_sizes(err, B2C_E_RANGE, B2C_NO_OFFSET, "there is no chunk of this number",
+                              s->now.nchunks, nchunk);
+    }
+    b2c_status st = make_special(s, b2i_schunk_chunk_nbytes(s, nchunk), kind, value, &scratch,
+                                 &chunk, err);
+    if (st == B2C_OK) {
+        st = b2i_schunk_update_chunk(s, nchunk, chunk, err);
+    }
+    b2i_scratch_free(&scratch);
+    return st;
+}
+
+/* ---- ranges ---- */
+
+typedef struct b2i_writer_job {
+    b2c_schunk *s;
+    b2c_ctx *ctx;
+    b2i_scratch data;  /* a decoded chunk */
+    b2i_scratch chunk; /* its compressed form */
+} write_job;
+
+static b2c_status update_data(write_job *j, uint64_t nchunk, b2i_span data, b2c_error *err)
+{
+    b2i_span chunk;
+    B2I_TRY(b2i_schunk_compress(j->s, j->ctx, data, &j->chunk, &chunk, err));
+    return b2i_schunk_update_chunk(j->s, nchunk, chunk, err);
+}
+
+static b2c_status append_data(write_job *j, b2i_span data, b2c_error *err)
+{
+    b2i_span chunk;
+    B2I_TRY(b2i_schunk_compress(j->s, j->ctx, data, &j->chunk, &chunk, err));
+    return b2i_schunk_append_chunk(j->s, chunk, err);
+}
+
+static b2c_status refuse_vlblocks(const b2c_schunk *s, uint64_t nchunk, b2c_error *err)
+{
+    b2i_chunk_head head;
+    B2I_TRY(b2i_schunk_chunk_head(s, nchunk, &head, err));
+    if (head.has_vlblocks) {
+        (void)b2i_fail(err, B2C_E_UNSUPPORTED, B2C_NO_OFFSET,
+                       "a chunk of variable-size blocks can only be replaced as a whole");
+        b2i_err_chunk(err, (int64_t)nchunk);
+        return B2C_E_UNSUPPORTED;
+    }
+    return B2C_OK;
+}
+
+/* Chunk n with 'src' at byte 'at' of it, and of 'nbytes' then. */
+static b2c_status patch_chunk(write_job *j, uint64_t nchunk, uint64_t at, b2i_span src,
+                              uint64_t nbytes, b2c_error *err)
+{
+    size_t len;
+    B2I_TRY(refuse_vlblocks(j->s, nchunk, err));
+    if (at == 0 && src.n == nbytes) {
+        return update_data(j, nchunk, src, err);
+    }
+    uint64_t old = b2i_schunk_chunk_nbytes(j->s, nchunk);
+    size_t cap = (size_t)(old > nbytes ? old : nbytes);
+    uint8_t *p = b2i_scratch_get(&j->data, cap);
+    if (p == NULL) {
+        return b2i_fail_memory(err);
+    }
+    B2I_TRY(b2i_schunk_decode_chunk(j->s, j->ctx, nchunk, p, cap, &len, err));
+    if (src.n > 0) {
+        memcpy(p + at, src.p, src.n);
+    }
+    return update_data(j, nchunk, b2i_span_of(p, (size_t)nbytes), err);
+}
+
+/* The part of src that lies in existing chunks. */
+static b2c_status overwrite(write_job *j, uint64_t at, b2i_span *src, b2c_error *err)
+{
+    b2c_schunk *s = j->s;
+    while (src->n > 0 && at < s->now.nbytes) {
+        uint64_t nchunk = b2i_schunk_chunk_of(s, at);
+        uint64_t inner = at - b2i_schunk_chunk_at(s, nchunk);
+        uint64_t nbytes = b2i_schunk_chunk_nbytes(s, nchunk);
+        uint64_t part = src->n < nbytes - inner ? src->n : nbytes - inner;
+        B2I_TRY(patch_chunk(j, nchunk, inner, b2i_span_of(src->p, (size_t)part), nbytes, err));
+        *src = b2i_span_of(src->p + part, src->n - (size_t)part);
+        at += part;
+    }
+    return B2C_OK;
+}
+
+/* Fills up a last chunk that is shorter than the others. */
+static b2c_status fill_last(write_job *j, b2i_span *src, b2c_error *err)
+{
+    const b2i_state *now = &j->s->now;
+    if (now->chunksize <= 0 || now->nbytes % (uint64_t)now->chunksize == 0 || src->n == 0) {
+        return B2C_OK;
+    }
+    uint64_t last = now->nchunks - 1;
+    uint64_t have = b2i_schunk_chunk_nbytes(j->s, last);
+    uint64_t room = (uint64_t)now->chunksize - have;
+    uint64_t part = src->n < room ? src->n : room;
+    B2I_TRY(patch_chunk(j, last, have, b2i_span_of(src->p, (size_t)part), have + part, err));
+    *src = b2i_span_of(src->p + part, src->n - (size_t)part);
+    return B2C_OK;
+}
+
+static b2c_status grow(write_job *j, b2i_span src, b2c_error *err)
+{
+    B2I_TRY(fill_last(j, &src, err));
+    while (src.n > 0) {
+        uint64_t size = j->s->now.chunksize > 0 ? (uint64_t)j->s->now.chunksize
+                                                : (uint64_t)B2C_MAX_CHUNK_NBYTES;
+        size_t part = src.n < size ? src.n : (size_t)size;
+        B2I_TRY(append_data(j, b2i_span_of(src.p, part), err));
+        src = b2i_span_of(src.p + part, src.n - part);
+    }
+    return B2C_OK;
+}
+
+b2c_status b2i_schunk_write(b2c_schunk *s, b2c_ctx *ctx, uint64_t at, b2i_span src, b2c_error *err)
+{
+    B2I_TRY(b2i_schunk_check_writable(s, err));
+    if (at > s->now.nbytes) {
+        return b2i_fail_sizes(err, B2C_E_RANGE, B2C_NO_OFFSET,
+                              "the range starts behind the end of the data", s->now.nbytes, at);
+    }
+    write_job j = { .s = s, .ctx = ctx };
+    bool opened;
+    B2I_TRY(b2i_schunk_begin_steps(s, &opened, err));
+    b2c_status st = overwrite(&j, at, &src, err);
+    if (st == B2C_OK) {
+        st = grow(&j, src, err);
+    }
+    b2i_scratch_free(&j.data);
+    b2i_scratch_free(&j.chunk);
+    return b2i_schunk_end_steps(s, opened, st, err);
+}
+
+static b2c_status cut(write_job *j, uint64_t nbytes, b2c_error *err)
+{
+    b2c_schunk *s = j->s;
+    while (s->now.nchunks > 0 && b2i_schunk_chunk_at(s, s->now.nchunks - 1) >= nbytes) {
+        B2I_TRY(b2i_schunk_delete_chunk(s, s->now.nchunks - 1, err));
+    }
+    if (s->now.nbytes > nbytes) {
+        uint64_t last = s->now.nchunks - 1;
+        uint64_t left = nbytes - b2i_schunk_chunk_at(s, last);
+        B2I_TRY(patch_chunk(j, last, 0, b2i_span_of(NULL, 0), left, err));
+    }
+    return B2C_OK;
+}
+
+b2c_status b2i_schunk_truncate(b2c_schunk *s, b2c_ctx *ctx, uint64_t nbytes, b2c_error *err)
+{
+    B2I_TRY(b2i_schunk_check_writable(s, err));
+    if (nbytes > s->now.nbytes) {
+        return b2i_fail_sizes(err, B2C_E_RANGE, B2C_NO_OFFSET,
+                              "the new length is larger than the data", s->now.nbytes, nbytes);
+    }
+    write_job j = { .s = s, .ctx = ctx };
+    bool opened;
+    B2I_TRY(b2i_schunk_begin_steps(s, &opened, err));
+    b2c_status st = cut(&j, nbytes, err);
+    b2i_scratch_free(&j.data);
+    b2i_scratch_free(&j.chunk);
+    return b2i_schunk_end_steps(s, opened, st, err);
+}

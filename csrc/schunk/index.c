@@ -1,0 +1,155 @@
+/*
+ * index.c: the index chunk: a chunk of one 64-bit little-endian entry per chunk.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "schunk.h"
+#include "checked.h"
+
+enum { ENTRY_LEN = 8, INDEX_BLOCKSIZE = 16384 };
+
+uint8_t b2i_entry_kind(b2i_entry entry)
+{
+    /* In this order when several bits are set, as the reference library tests them. */
+    if ((entry >> 56 & 1) != 0) {
+        return B2C_SPECIAL_ZERO;
+    }
+    if ((entry >> 56 & 4) != 0) {
+        return B2C_SPECIAL_UNINIT;
+    }
+    return (entry >> 56 & 2) != 0 ? B2C_SPECIAL_NAN : B2C_SPECIAL_NONE;
+}
+
+uint64_t b2i_index_nspecial(const b2i_entry *entries, uint64_t n)
+{
+    uint64_t count = 0;
+    for (uint64_t i = 0; i < n; i++) {
+        count += entries[i] >> 63;
+    }
+    return count;
+}
+
+static b2c_status check_count(const b2i_chunk_head *head, uint64_t nchunks,
+                              const b2c_limits *limits, b2c_error *err)
+{
+    if (head->nbytes % ENTRY_LEN != 0) {
+        return b2i_fail_field(err, B2C_E_CORRUPT, 4, "nbytes",
+                              "the index chunk does not hold 64-bit entries");
+    }
+    uint64_t n = head->nbytes / ENTRY_LEN;
+    if (nchunks != UINT64_MAX && n != nchunks) {
+        return b2i_fail_sizes(err, B2C_E_CORRUPT, 4,
+                              "the index has not as many entries as the frame has chunks", nchunks,
+                              n);
+    }
+    if (n > limits->max_nchunks) {
+        return b2i_fail_sizes(err, B2C_E_LIMIT, 4, "the frame has more chunks than the limit",
+                              limits->max_nchunks, n);
+    }
+    return B2C_OK;
+}
+
+static b2c_status decode(b2c_ctx *ctx, const b2i_chunk *chunk, b2i_entry **entries,
+                         b2c_error *err)
+{
+    size_t n = chunk->head.nbytes;
+    uint8_t *bytes = b2i_malloc(n);
+    if (bytes == NULL) {
+        return b2i_fail_memory(err);
+    }
+    b2c_status st = b2i_chunk_decode(ctx, chunk, bytes, n, err);
+    if (st != B2C_OK) {
+        b2i_free(bytes);
+        return st;
+    }
+    b2i_entry *e = (b2i_entry *)(void *)bytes; /* malloc's memory suits any type */
+    for (size_t i = 0; i < n / ENTRY_LEN; i++) {
+        e[i] = b2i_ld64le(bytes + ENTRY_LEN * i);
+    }
+    *entries = e;
+    return B2C_OK;
+}
+
+b2c_status b2i_index_decode(b2i_span chunk, uint64_t nchunks, const b2c_limits *limits,
+                            b2i_entry **entries, uint64_t *nentries, b2c_error *err)
+{
+    b2i_source source = b2i_source_mem(&chunk);
+    b2i_chunk c = { 0 };
+    b2c_ctx *ctx = NULL;
+    b2i_chunk_head head;
+    /* Before anything is read that depends on how many blocks the index claims. */
+    B2I_TRY(b2i_chunk_head_parse(chunk, NULL, &head, err));
+    B2I_TRY(check_count(&head, nchunks, limits, err));
+
+    b2c_status st = B2C_OK;
+    B2I_GO(st, b2c_ctx_new(NULL, 1, NULL, &ctx, err));
+    B2I_GO(st, b2i_chunk_open(&source, NULL, &c, err));
+    B2I_GO(st, decode(ctx, &c, entries, err));
+    *nentries = c.head.nbytes / ENTRY_LEN;
+out:
+    b2i_chunk_close(&c);
+    b2c_ctx_free(ctx);
+    return st;
+}
+
+static bool all_equal_special(const b2i_entry *entries, uint64_t n)
+{
+    if ((entries[0] & B2I_ENTRY_SPECIAL) == 0) {
+        return false;
+    }
+    for (uint64_t i = 1; i < n; i++) {
+        if (entries[i] != entries[0]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static b2c_status encode(b2c_ctx *ctx, const b2i_entry *entries, size_t n, b2i_buf *out,
+                         b2c_error *err)
+{
+    b2c_cparams cp;
+    b2c_cparams_init(&cp);
+    cp.typesize = ENTRY_LEN;
+    cp.codec = B2C_CODEC_BLOSCLZ;
+    cp.clevel = 5;
+    cp.blocksize = INDEX_BLOCKSIZE;
+    cp.splitmode = B2C_SPLIT_NEVER;
+    size_t len;
+    if (all_equal_special(entries, n)) {
+        uint8_t value[ENTRY_LEN];
+        b2i_st64le(value, entries[0]);
+        B2I_TRY(b2i_special_encode(&cp, B2C_SPECIAL_VALUE, (uint64_t)n * ENTRY_LEN, value,
+                                   out->p + out->n, out->cap - out->n, &len, err));
+        out->n += len;
+        return B2C_OK;
+    }
+    uint8_t *bytes = b2i_malloc(n * ENTRY_LEN);
+    if (bytes == NULL) {
+        return b2i_fail_memory(err);
+    }
+    for (size_t i = 0; i < n; i++) {
+        b2i_st64le(bytes + ENTRY_LEN * i, entries[i]);
+    }
+    b2c_status st = b2i_chunk_encode(ctx, &cp, b2i_span_of(bytes, n * ENTRY_LEN), out->p + out->n,
+                                     out->cap - out->n, &len, err);
+    b2i_free(bytes);
+    out->n += st == B2C_OK ? len : 0;
+    return st;
+}
+
+b2c_status b2i_index_encode(const b2i_entry *entries, uint64_t n, b2i_buf *out, b2c_error *err)
+{
+    b2c_ctx *ctx = NULL;
+    if (n > B2I_MAX_NCHUNKS || n > (SIZE_MAX - B2C_HEADER_LEN) / ENTRY_LEN) {
+        return b2i_fail_sizes(err, B2C_E_LIMIT, B2C_NO_OFFSET,
+                              "a frame cannot have more chunks", B2I_MAX_NCHUNKS, n);
+    }
+    /* A uniform index takes 40 bytes, also when it is shorter than that decoded. */
+    if (!b2i_buf_reserve(out, (size_t)n * ENTRY_LEN + B2C_HEADER_LEN + ENTRY_LEN)) {
+        return b2i_fail_memory(err);
+    }
+    B2I_TRY(b2c_ctx_new(NULL, 1, NULL, &ctx, err));
+    b2c_status st = encode(ctx, entries, (size_t)n, out, err);
+    b2c_ctx_free(ctx);
+    return st;
+}

@@ -1,0 +1,134 @@
+/*
+ * meta.c: named contents: fixed metalayers and variable-length ones.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "schunk.h"
+
+b2c_status b2i_meta_name_check(const char *name, b2c_error *err)
+{
+    size_t n = 0;
+    while (n <= B2C_MAX_NAME_LEN && name[n] != '\0') {
+        n++;
+    }
+    if (n == 0 || n > B2C_MAX_NAME_LEN) {
+        return b2i_fail_field(err, B2C_E_ARGUMENT, B2C_NO_OFFSET, "name",
+                              "a metalayer's name must have from 1 to 31 bytes");
+    }
+    return B2C_OK;
+}
+
+b2i_meta *b2i_metas_find(const b2i_metas *metas, const char *name)
+{
+    for (uint32_t i = 0; i < metas->n; i++) {
+        if (strcmp(metas->v[i].name, name) == 0) {
+            return &metas->v[i];
+        }
+    }
+    return NULL;
+}
+
+b2c_status b2i_metas_add(b2i_metas *metas, const char *name, b2i_span bytes, b2c_error *err)
+{
+    uint8_t *copy = b2i_malloc(bytes.n);
+    if (copy == NULL) {
+        return b2i_fail_memory(err);
+    }
+    /* Room grows at the powers of two. */
+    if ((metas->n & (metas->n - 1)) == 0) {
+        size_t cap = metas->n == 0 ? 1 : 2 * (size_t)metas->n;
+        b2i_meta *v = b2i_realloc(metas->v, cap * sizeof *v);
+        if (v == NULL) {
+            b2i_free(copy);
+            return b2i_fail_memory(err);
+        }
+        metas->v = v;
+    }
+    if (bytes.n > 0) {
+        memcpy(copy, bytes.p, bytes.n);
+    }
+    b2i_meta *m = &metas->v[metas->n++];
+    *m = (b2i_meta){ .p = copy, .n = bytes.n };
+    memcpy(m->name, name, strlen(name));
+    return B2C_OK;
+}
+
+void b2i_metas_remove(b2i_metas *metas, b2i_meta *meta)
+{
+    b2i_free(meta->p);
+    size_t after = (size_t)(metas->v + metas->n - (meta + 1));
+    memmove(meta, meta + 1, after * sizeof *meta);
+    metas->n--;
+    /*
+     * The room may now be larger than the power of two that b2i_metas_add() counts
+     * with; it then shrinks when the next one is added.
+     */
+}
+
+b2c_status b2i_metas_copy(const b2i_metas *from, b2i_metas *to, b2c_error *err)
+{
+    b2i_metas copy = { 0 };
+    for (uint32_t i = 0; i < from->n; i++) {
+        b2c_status st = b2i_metas_add(&copy, from->v[i].name,
+                                      b2i_span_of(from->v[i].p, from->v[i].n), err);
+        if (st != B2C_OK) {
+            b2i_metas_free(&copy);
+            return st;
+        }
+    }
+    *to = copy;
+    return B2C_OK;
+}
+
+void b2i_metas_free(b2i_metas *metas)
+{
+    for (uint32_t i = 0; i < metas->n; i++) {
+        b2i_free(metas->v[i].p);
+    }
+    b2i_free(metas->v);
+    *metas = (b2i_metas){ 0 };
+}
+
+/* A chunk of the value, with the parameters that Python-Blosc2 uses for its own. */
+static b2c_status compress_value(b2c_ctx *ctx, b2i_span value, b2i_buf *out, b2c_error *err)
+{
+    b2c_cparams cp;
+    size_t len;
+    b2c_cparams_init(&cp);
+    cp.typesize = 1;
+    cp.codec = b2c_codec_available(B2C_CODEC_ZSTD) ? B2C_CODEC_ZSTD : B2C_CODEC_BLOSCLZ;
+    cp.clevel = 5;
+    if (value.n > B2C_MAX_CHUNK_NBYTES) {
+        return b2i_fail_sizes(err, B2C_E_LIMIT, B2C_NO_OFFSET, "the value is too large",
+                              B2C_MAX_CHUNK_NBYTES, value.n);
+    }
+    if (!b2i_buf_reserve(out, value.n + B2C_HEADER_LEN)) {
+        return b2i_fail_memory(err);
+    }
+    B2I_TRY(b2i_chunk_encode(ctx, &cp, value, out->p, out->cap, &len, err));
+    out->n = len;
+    return B2C_OK;
+}
+
+b2c_status b2i_vlmeta_set(b2c_schunk *s, b2c_ctx *ctx, const char *name, b2i_span value,
+                          b2c_error *err)
+{
+    B2I_TRY(b2i_schunk_check_writable(s, err));
+    b2i_meta *old = b2i_metas_find(&s->now.vlmetas, name);
+    if (old == NULL && s->now.vlmetas.n >= B2I_MAX_VLMETA) {
+        return b2i_fail_sizes(err, B2C_E_LIMIT, B2C_NO_OFFSET,
+                              "a frame cannot have more variable-length metalayers",
+                              B2I_MAX_VLMETA, s->now.vlmetas.n + 1);
+    }
+    b2i_buf chunk = { 0 };
+    b2c_status st = compress_value(ctx, value, &chunk, err);
+    if (st == B2C_OK && old == NULL) {
+        st = b2i_metas_add(&s->now.vlmetas, name, b2i_span_of(chunk.p, chunk.n), err);
+    } else if (st == B2C_OK) {
+        b2i_free(old->p);
+        old->p = chunk.p;
+        old->n = chunk.n;
+        chunk = (b2i_buf){ 0 };
+    }
+    b2i_buf_free(&chunk);
+    return st == B2C_OK ? b2i_schunk_edited(s, B2I_COMMIT_NOW, err) : st;
+}

@@ -1,0 +1,418 @@
+/*
+ * schunk.c: life of a super-chunk, its arrays, and its chunks for reading.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "schunk.h"
+#include "checked.h"
+
+/* ---- state ---- */
+
+static uint64_t or_default(uint64_t v, uint64_t dflt)
+{
+    return v == 0 || v > dflt ? dflt : v;
+}
+
+b2c_status b2i_schunk_alloc(const b2c_limits *limits, b2c_schunk **out, b2c_error *err)
+{
+    b2c_schunk *s = b2i_calloc(sizeof *s);
+    if (s == NULL) {
+        return b2i_fail_memory(err);
+    }
+    b2c_limits l = { 0 };
+    if (limits != NULL) {
+        l = *limits;
+    }
+    s->limits.max_chunk_nbytes = or_default(l.max_chunk_nbytes, B2C_MAX_CHUNK_NBYTES);
+    s->limits.max_nchunks = or_default(l.max_nchunks, B2I_MAX_NCHUNKS);
+    s->limits.max_meta_nbytes = or_default(l.max_meta_nbytes, B2C_MAX_CHUNK_NBYTES);
+    b2c_cparams_init(&s->now.cparams);
+    s->now.chunksize = B2I_CHUNKSIZE_NEW;
+    *out = s;
+    return B2C_OK;
+}
+
+void b2i_state_free(b2i_state *state)
+{
+    b2i_free(state->entries);
+    b2i_free(state->ends);
+    b2i_metas_free(&state->metas);
+    b2i_metas_free(&state->vlmetas);
+    *state = (b2i_state){ 0 };
+}
+
+b2c_status b2i_schunk_close(b2c_schunk *s, b2c_error *err)
+{
+    if (s == NULL) {
+        return B2C_OK;
+    }
+    b2c_status st = B2C_OK;
+    b2i_schunk_rollback(s);
+    if (s->store != NULL) {
+        st = s->store->ops->close(s->store, s, err);
+    }
+    b2i_state_free(&s->now);
+    b2i_free(s);
+    return st;
+}
+
+uint8_t b2i_state_general_flags(const b2i_state *state)
+{
+    enum { VERSION_FIXED = 2, VERSION_VARIABLE = 3, OFFSETS_64BIT = 0x10 };
+    bool is_var = state->chunksize == B2I_CHUNKSIZE_VAR;
+    unsigned flags = OFFSETS_64BIT;
+    flags |= is_var || state->has_vlblocks ? VERSION_VARIABLE : VERSION_FIXED;
+    flags |= is_var ? 0x40u : 0;
+    flags |= state->has_vlblocks ? 0x80u : 0;
+    return (uint8_t)flags;
+}
+
+b2c_status b2i_state_reserve(b2i_state *state, uint64_t more, b2c_error *err)
+{
+    if (more > B2I_MAX_NCHUNKS - state->nchunks) {
+        return b2i_fail_sizes(err, B2C_E_LIMIT, B2C_NO_OFFSET, "a frame cannot have more chunks",
+                              B2I_MAX_NCHUNKS, state->nchunks + more);
+    }
+    uint64_t need = state->nchunks + more;
+    if (need <= state->cap) {
+        return B2C_OK;
+    }
+    uint64_t cap = need < 16 ? 16 : need + need / 2;
+    if (cap > SIZE_MAX / sizeof(uint64_t)) {
+        return b2i_fail_memory(err);
+    }
+    b2i_entry *entries = b2i_realloc(state->entries, (size_t)cap * sizeof *entries);
+    if (entries == NULL) {
+        return b2i_fail_memory(err);
+    }
+    state->entries = entries;
+    if (state->ends != NULL) {
+        uint64_t *ends = b2i_realloc(state->ends, (size_t)cap * sizeof *ends);
+        if (ends == NULL) {
+            return b2i_fail_memory(err);
+        }
+        state->ends = ends;
+    }
+    state->cap = (size_t)cap;
+    return B2C_OK;
+}
+
+b2c_status b2i_state_make_ends(b2i_state *state, b2c_error *err)
+{
+    if (state->ends != NULL) {
+        return B2C_OK;
+    }
+    size_t bytes;
+    if (!b2i_mul_size(state->cap, sizeof *state->ends, &bytes)) {
+        return b2i_fail_memory(err);
+    }
+    state->ends = b2i_malloc(bytes);
+    if (state->ends == NULL) {
+        return b2i_fail_memory(err);
+    }
+    for (uint64_t i = 0; i < state->nchunks; i++) {
+        uint64_t end = (i + 1) * (uint64_t)state->chunksize;
+        state->ends[i] = end < state->nbytes ? end : state->nbytes;
+    }
+    return B2C_OK;
+}
+
+/* ---- sizes ---- */
+
+uint64_t b2i_state_chunk_at(const b2i_state *state, uint64_t nchunk)
+{
+    if (nchunk == 0) {
+        return 0;
+    }
+    return state->ends != NULL ? state->ends[nchunk - 1] : nchunk * (uint64_t)state->chunksize;
+}
+
+uint64_t b2i_state_chunk_nbytes(const b2i_state *state, uint64_t nchunk)
+{
+    uint64_t at = b2i_state_chunk_at(state, nchunk);
+    if (state->ends != NULL) {
+        return state->ends[nchunk] - at;
+    }
+    uint64_t left = state->nbytes - at;
+    return left < (uint64_t)state->chunksize ? left : (uint64_t)state->chunksize;
+}
+
+uint64_t b2i_schunk_chunk_at(const b2c_schunk *s, uint64_t nchunk)
+{
+    return b2i_state_chunk_at(&s->now, nchunk);
+}
+
+uint64_t b2i_schunk_chunk_nbytes(const b2c_schunk *s, uint64_t nchunk)
+{
+    return b2i_state_chunk_nbytes(&s->now, nchunk);
+}
+
+uint64_t b2i_schunk_chunk_of(const b2c_schunk *s, uint64_t at)
+{
+    if (s->now.ends == NULL) {
+        return at / (uint64_t)s->now.chunksize;
+    }
+    uint64_t lo = 0, hi = s->now.nchunks - 1; /* the first chunk that ends behind 'at' */
+    while (lo < hi) {
+        uint64_t mid = lo + (hi - lo) / 2;
+        if (s->now.ends[mid] > at) {
+            hi = mid;
+        } else {
+            lo = mid + 1;
+        }
+    }
+    return lo;
+}
+
+/* ---- chunks for reading ---- */
+
+static b2c_status check_nchunk(const b2c_schunk *s, uint64_t nchunk, b2c_error *err)
+{
+    if (nchunk >= s->now.nchunks) {
+        return b2i_fail_sizes(err, B2C_E_RANGE, B2C_NO_OFFSET, "there is no chunk of this number",
+                              s->now.nchunks, nchunk);
+    }
+    return B2C_OK;
+}
+
+/* A failure inside chunk n: its number, and offsets of the frame instead of the chunk. */
+static b2c_status fail_in_chunk(const b2c_schunk *s, uint64_t nchunk, b2c_status st,
+                                b2c_error *err)
+{
+    b2i_err_chunk(err, (int64_t)nchunk);
+    b2i_entry entry = s->now.entries[nchunk];
+    if ((entry & B2I_ENTRY_SPECIAL) == 0) {
+        b2i_err_shift(err, s->store->ops->place(s->store, entry));
+    }
+    return st;
+}
+
+/* The chunk of 32 bytes that an entry without payload stands for. */
+static b2c_status special_bytes(const b2c_schunk *s, uint64_t nchunk, uint8_t out[32],
+                                b2c_error *err)
+{
+    uint64_t nbytes = b2i_schunk_chunk_nbytes(s, nchunk);
+    uint8_t kind = b2i_entry_kind(s->now.entries[nchunk]);
+    uint32_t typesize = s->now.cparams.typesize > 255 ? 1 : s->now.cparams.typesize;
+    if (kind == B2C_SPECIAL_NAN && ((typesize != 4 && typesize != 8) || nbytes % typesize != 0)) {
+        return b2i_fail_field(err, B2C_E_CORRUPT, B2C_NO_OFFSET, "typesize",
+                              "a chunk of NaN in a frame whose items are not of 4 or 8 bytes");
+    }
+    b2c_cparams cp;
+    b2c_cparams_init(&cp);
+    cp.codec = B2C_CODEC_BLOSCLZ;
+    cp.typesize = nbytes % typesize == 0 ? typesize : 1;
+    size_t len;
+    return b2i_special_encode(&cp, kind, nbytes, NULL, out, 32, &len, err);
+}
+
+/* b2i_source.read of a chunk with payload. */
+static b2c_status read_stored(void *arg, uint64_t at, size_t n, b2i_scratch *scratch,
+                              b2i_span *out, b2c_error *err)
+{
+    const b2i_stored_chunk *c = arg;
+    return c->store->ops->read(c->store, c->entry, at, n, scratch, out, err);
+}
+
+static b2c_status make_source(const b2c_schunk *s, uint64_t nchunk, b2i_stored_chunk *c,
+                              b2i_source *source, b2c_error *err)
+{
+    c->store = s->store;
+    c->entry = s->now.entries[nchunk];
+    c->nchunk = nchunk;
+    if ((c->entry & B2I_ENTRY_SPECIAL) != 0) {
+        B2I_TRY(special_bytes(s, nchunk, c->special, err));
+        c->bytes = b2i_span_of(c->special, sizeof c->special);
+        *source = b2i_source_mem(&c->bytes);
+        return B2C_OK;
+    }
+    *source = (b2i_source){ .read = read_stored, .arg = c };
+    return s->store->ops->len(s->store, c->entry, &source->len, err);
+}
+
+static b2c_status check_size(const b2c_schunk *s, uint64_t nchunk, const b2i_chunk_head *head,
+                             b2c_error *err)
+{
+    uint64_t nbytes = b2i_schunk_chunk_nbytes(s, nchunk);
+    if (head->nbytes != nbytes) {
+        return b2i_fail_sizes(err, B2C_E_CORRUPT, 4,
+                              "the chunk's decoded size is not the one the frame expects", nbytes,
+                              head->nbytes);
+    }
+    return B2C_OK;
+}
+
+b2c_status b2i_stored_chunk_open(const b2c_schunk *s, uint64_t nchunk, const b2c_limits *limits,
+                                 b2i_stored_chunk *out, b2c_error *err)
+{
+    B2I_TRY(check_nchunk(s, nchunk, err));
+    *out = (b2i_stored_chunk){ 0 };
+    b2i_source source;
+    b2c_status st = make_source(s, nchunk, out, &source, err);
+    if (st == B2C_OK) {
+        st = b2i_chunk_open(&source, limits == NULL ? &s->limits : limits, &out->chunk, err);
+    }
+    if (st == B2C_OK) {
+        st = check_size(s, nchunk, &out->chunk.head, err);
+    }
+    if (st != B2C_OK) {
+        b2i_stored_chunk_close(out);
+        return fail_in_chunk(s, nchunk, st, err);
+    }
+    return B2C_OK;
+}
+
+void b2i_stored_chunk_close(b2i_stored_chunk *c)
+{
+    b2i_chunk_close(&c->chunk);
+}
+
+/* The first bytes of chunk n, as a header. */
+static b2c_status read_head(const b2c_schunk *s, uint64_t nchunk, b2i_chunk_head *head,
+                            b2c_error *err)
+{
+    b2i_stored_chunk c = { 0 };
+    b2i_source source;
+    b2i_scratch scratch = { 0 };
+    b2i_span bytes;
+    B2I_TRY(make_source(s, nchunk, &c, &source, err));
+    size_t n = source.len < B2C_HEADER_LEN ? (size_t)source.len : B2C_HEADER_LEN;
+    b2c_status st = source.read(source.arg, 0, n, &scratch, &bytes, err);
+    if (st == B2C_OK) {
+        st = b2i_chunk_head_parse(bytes, &s->limits, head, err);
+    }
+    if (st == B2C_OK && head->cbytes > source.len) {
+        st = b2i_fail_sizes(err, B2C_E_CORRUPT, 12, "the chunk reaches beyond its place",
+                            source.len, head->cbytes);
+    }
+    b2i_scratch_free(&scratch);
+    return st;
+}
+
+b2c_status b2i_schunk_chunk_head(const b2c_schunk *s, uint64_t nchunk, b2i_chunk_head *head,
+                                 b2c_error *err)
+{
+    B2I_TRY(check_nchunk(s, nchunk, err));
+    b2c_status st = read_head(s, nchunk, head, err);
+    if (st == B2C_OK) {
+        st = check_size(s, nchunk, head, err);
+    }
+    return st == B2C_OK ? st : fail_in_chunk(s, nchunk, st, err);
+}
+
+/* Compares with the stored checksum, when there is one. */
+static b2c_status check_bytes(const b2c_schunk *s, b2i_entry entry, b2i_span bytes,
+                              b2c_error *err)
+{
+    b2i_check check = B2I_CHECK_NONE;
+    if (s->store->ops->check != NULL && s->store->verifies) {
+        B2I_TRY(s->store->ops->check(s->store, entry, bytes, &check, err));
+    }
+    if (check == B2I_CHECK_BAD) {
+        return b2i_fail(err, B2C_E_CHECKSUM, 0, "the chunk's bytes differ from its checksum");
+    }
+    return B2C_OK;
+}
+
+b2c_status b2i_schunk_chunk_bytes(const b2c_schunk *s, uint64_t nchunk, b2i_scratch *scratch,
+                                  b2i_span *out, b2c_error *err)
+{
+    b2i_chunk_head head;
+    B2I_TRY(b2i_schunk_chunk_head(s, nchunk, &head, err));
+    b2i_entry entry = s->now.entries[nchunk];
+    b2c_status st;
+    if ((entry & B2I_ENTRY_SPECIAL) != 0) {
+        uint8_t *p = b2i_scratch_get(scratch, B2C_HEADER_LEN);
+        st = p == NULL ? b2i_fail_memory(err) : special_bytes(s, nchunk, p, err);
+        *out = b2i_span_of(p, B2C_HEADER_LEN);
+    } else {
+        st = s->store->ops->read(s->store, entry, 0, head.cbytes, scratch, out, err);
+        if (st == B2C_OK) {
+            st = check_bytes(s, entry, *out, err);
+        }
+    }
+    return st == B2C_OK ? st : fail_in_chunk(s, nchunk, st, err);
+}
+
+static b2c_status decode_bytes(b2c_ctx *ctx, b2i_span bytes, uint8_t *dst, size_t dst_cap,
+                               b2c_error *err)
+{
+    b2i_chunk chunk = { 0 };
+    b2i_source source = b2i_source_mem(&bytes);
+    B2I_TRY(b2i_chunk_open(&source, &ctx->limits, &chunk, err));
+    b2c_status st = b2i_chunk_decode(ctx, &chunk, dst, dst_cap, err);
+    b2i_chunk_close(&chunk);
+    return st;
+}
+
+b2c_status b2i_schunk_decode_chunk(const b2c_schunk *s, b2c_ctx *ctx, uint64_t nchunk,
+                                   uint8_t *dst, size_t dst_cap, size_t *dst_len, b2c_error *err)
+{
+    B2I_TRY(check_nchunk(s, nchunk, err));
+    uint64_t nbytes = b2i_schunk_chunk_nbytes(s, nchunk);
+    if (dst_cap < nbytes) {
+        *dst_len = (size_t)nbytes; /* at most 2^31 */
+        return b2i_fail_sizes(err, B2C_E_OUTPUT_SIZE, B2C_NO_OFFSET,
+                              "the output buffer is smaller than the decoded chunk", nbytes,
+                              dst_cap);
+    }
+    b2i_scratch scratch = { 0 };
+    b2i_span bytes;
+    b2c_status st = b2i_schunk_chunk_bytes(s, nchunk, &scratch, &bytes, err);
+    if (st == B2C_OK) {
+        st = decode_bytes(ctx, bytes, dst, dst_cap, err);
+        st = st == B2C_OK ? st : fail_in_chunk(s, nchunk, st, err);
+    }
+    b2i_scratch_free(&scratch);
+    if (st == B2C_OK) {
+        *dst_len = (size_t)nbytes;
+    }
+    return st;
+}
+
+/* ---- sizes of variable chunks, when a frame is opened ---- */
+
+static b2c_status load_size(b2c_schunk *s, uint64_t nchunk, uint64_t *nbytes, b2c_error *err)
+{
+    b2i_chunk_head head;
+    b2c_status st = read_head(s, nchunk, &head, err);
+    if (st != B2C_OK) {
+        return fail_in_chunk(s, nchunk, st, err);
+    }
+    *nbytes = head.nbytes;
+    return B2C_OK;
+}
+
+b2c_status b2i_schunk_load_sizes(b2c_schunk *s, b2c_error *err)
+{
+    b2i_state *now = &s->now;
+    uint64_t total = 0, unsized = UINT64_MAX;
+    for (uint64_t i = 0; i < now->nchunks; i++) {
+        uint64_t nbytes = 0;
+        if ((now->entries[i] & B2I_ENTRY_SPECIAL) == 0) {
+            B2I_TRY(load_size(s, i, &nbytes, err));
+        } else if (unsized == UINT64_MAX) {
+            unsized = i;
+        } else {
+            (void)b2i_fail(err, B2C_E_CORRUPT, B2C_NO_OFFSET,
+                           "special chunks of unknown size in a frame of variable chunk sizes");
+            b2i_err_chunk(err, (int64_t)i);
+            return B2C_E_CORRUPT;
+        }
+        total += nbytes; /* below 2^28 * 2^31 */
+        now->ends[i] = total;
+    }
+    if (unsized != UINT64_MAX && now->nbytes > total &&
+        now->nbytes - total <= s->limits.max_chunk_nbytes) {
+        /* One size that is not stored follows from the others. */
+        for (uint64_t i = unsized; i < now->nchunks; i++) {
+            now->ends[i] += now->nbytes - total;
+        }
+        total = now->nbytes;
+    }
+    if (total != now->nbytes) {
+        return b2i_fail_sizes(err, B2C_E_CORRUPT, 0x1E,
+                              "the chunks' sizes do not add up to the frame's", now->nbytes,
+                              total);
+    }
+    return B2C_OK;
+}

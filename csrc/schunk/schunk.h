@@ -1,0 +1,210 @@
+/*
+ * schunk.h: the super-chunk: an ordered set of chunks with metadata, whatever
+ * medium keeps it.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef B2I_SCHUNK_H
+#define B2I_SCHUNK_H
+
+#include "store.h"
+
+#define B2I_MAX_NCHUNKS   (((uint64_t)1 << 28) - 1) /* the index is a chunk: 8 bytes each < 2^31 */
+#define B2I_MAX_VLMETA    8192
+#define B2I_CHUNKSIZE_VAR 0    /* b2i_state.chunksize: chunks of any size */
+#define B2I_CHUNKSIZE_NEW (-1) /* no chunk yet, the first one decides */
+
+typedef struct b2i_meta {
+    char name[B2C_MAX_NAME_LEN + 1];
+    uint8_t *p; /* metalayer: the content; vlmetalayer: a chunk of it */
+    size_t n;
+} b2i_meta;
+
+typedef struct b2i_metas {
+    b2i_meta *v;
+    uint32_t n;
+} b2i_metas;
+
+/* What a commit stores and a rollback restores. */
+typedef struct b2i_state {
+    b2c_cparams cparams; /* of later appends; typesize and blocksize are the frame's */
+    int64_t chunksize;   /* > 0, B2I_CHUNKSIZE_VAR or B2I_CHUNKSIZE_NEW */
+    uint64_t nbytes;
+    uint64_t cbytes;   /* stored bytes of payload chunks */
+    uint64_t nspecial; /* entries without payload */
+    bool has_vlblocks; /* bit 7 of general_flags */
+    uint64_t nchunks;
+    b2i_entry *entries;
+    uint64_t *ends; /* chunksize 0: position behind each chunk in the decoded data; else NULL */
+    size_t cap;     /* room in entries, and in ends when there are any */
+    b2i_metas metas;
+    b2i_metas vlmetas;
+} b2i_state;
+
+struct b2c_schunk {
+    b2i_state now;
+    b2i_state *saved; /* what a rollback restores; NULL: no transaction */
+    b2c_limits limits;
+    b2i_store *store;
+    bool has_stored_flags;
+    uint8_t stored_flags; /* general_flags as they were read */
+    bool changed;         /* differs from what was opened */
+};
+
+/* ---- chunks for reading ---- */
+
+/* An open chunk of a super-chunk.  It must stay where it is while it is open. */
+typedef struct b2i_stored_chunk {
+    b2i_chunk chunk;
+    b2i_store *store;
+    b2i_entry entry;
+    uint64_t nchunk;
+    b2i_span bytes;      /* of a special chunk that has no payload, else unused */
+    uint8_t special[32]; /* where those are */
+} b2i_stored_chunk;
+
+/* Decoded bytes of chunk n < nchunks, and where they start in the decoded data. */
+uint64_t b2i_state_chunk_nbytes(const b2i_state *state, uint64_t nchunk);
+uint64_t b2i_state_chunk_at(const b2i_state *state, uint64_t nchunk);
+uint64_t b2i_schunk_chunk_nbytes(const b2c_schunk *s, uint64_t nchunk);
+uint64_t b2i_schunk_chunk_at(const b2c_schunk *s, uint64_t nchunk);
+
+/* The chunk that holds byte 'at' < nbytes of the decoded data. */
+uint64_t b2i_schunk_chunk_of(const b2c_schunk *s, uint64_t at);
+
+/*
+ * Opens chunk n for b2i_chunk_decode… on out->chunk; only its header and tables
+ * are read.  Its decoded size is the one the super-chunk expects.  limits NULL: those
+ * of the super-chunk.  B2C_E_RANGE, and errors as b2i_chunk_open() that name the chunk.
+ */
+b2c_status b2i_stored_chunk_open(const b2c_schunk *s, uint64_t nchunk, const b2c_limits *limits,
+                                 b2i_stored_chunk *out, b2c_error *err);
+void b2i_stored_chunk_close(b2i_stored_chunk *c);
+
+/* Decodes chunk n wholly; as b2c_schunk_decode_chunk(). */
+b2c_status b2i_schunk_decode_chunk(const b2c_schunk *s, b2c_ctx *ctx, uint64_t nchunk,
+                                   uint8_t *dst, size_t dst_cap, size_t *dst_len, b2c_error *err);
+
+/* The header of chunk n alone. */
+b2c_status b2i_schunk_chunk_head(const b2c_schunk *s, uint64_t nchunk, b2i_chunk_head *head,
+                                 b2c_error *err);
+
+/* Stored bytes of chunk n, in 'scratch' or in memory that the schunk keeps. */
+b2c_status b2i_schunk_chunk_bytes(const b2c_schunk *s, uint64_t nchunk, b2i_scratch *scratch,
+                                  b2i_span *out, b2c_error *err);
+
+/* Bytes [at, at + n) of the decoded data. */
+b2c_status b2i_schunk_read(const b2c_schunk *s, b2c_ctx *ctx, uint64_t at, uint64_t n,
+                           uint8_t *dst, b2c_error *err);
+
+/* ---- editing (edit.c); all are committed according to the store's durability ---- */
+
+b2c_status b2i_schunk_check_writable(const b2c_schunk *s, b2c_error *err);
+
+/* Appends, inserts before chunk n, or replaces chunk n by a complete chunk. */
+b2c_status b2i_schunk_append_chunk(b2c_schunk *s, b2i_span chunk, b2c_error *err);
+b2c_status b2i_schunk_insert_chunk(b2c_schunk *s, uint64_t nchunk, b2i_span chunk,
+                                   b2c_error *err);
+b2c_status b2i_schunk_update_chunk(b2c_schunk *s, uint64_t nchunk, b2i_span chunk,
+                                   b2c_error *err);
+
+/* Compresses src with the schunk's parameters into scratch. */
+b2c_status b2i_schunk_compress(const b2c_schunk *s, b2c_ctx *ctx, b2i_span src,
+                               b2i_scratch *scratch, b2i_span *out, b2c_error *err);
+
+/*
+ * Puts an entry of nbytes into the arrays: at the end, before or in place of chunk n.  False, and
+ * nothing done, when the chunks would then not be of one size any more.
+ */
+bool b2i_state_place(b2i_state *state, b2i_redo where, b2i_entry entry, uint64_t nbytes);
+
+b2c_status b2i_schunk_delete_chunk(b2c_schunk *s, uint64_t nchunk, b2c_error *err);
+b2c_status b2i_schunk_reorder(b2c_schunk *s, const uint64_t *order, uint64_t norder,
+                              b2c_error *err);
+
+/* Appends special chunks of the schunk's chunksize that make nbytes in all. */
+b2c_status b2i_schunk_fill_special(b2c_schunk *s, uint64_t nbytes, uint8_t kind,
+                                   const uint8_t *value, b2c_error *err);
+b2c_status b2i_schunk_update_special(b2c_schunk *s, uint64_t nchunk, uint8_t kind,
+                                     const uint8_t *value, b2c_error *err);
+
+/* Writes src at byte 'at' <= nbytes of the decoded data, growing it when it ends beyond. */
+b2c_status b2i_schunk_write(b2c_schunk *s, b2c_ctx *ctx, uint64_t at, b2i_span src,
+                            b2c_error *err);
+
+/* Cuts the decoded data to nbytes. */
+b2c_status b2i_schunk_truncate(b2c_schunk *s, b2c_ctx *ctx, uint64_t nbytes, b2c_error *err);
+
+/* ---- transactions (txn.c) ---- */
+
+b2c_status b2i_schunk_begin(b2c_schunk *s, b2c_error *err);
+b2c_status b2i_schunk_commit(b2c_schunk *s, b2c_error *err);
+void b2i_schunk_rollback(b2c_schunk *s);
+
+
+/*
+ * For edits of several steps: begin_steps() opens a transaction unless there is one already,
+ * end_steps() ends the one that it opened: rolled back when 'st' is a failure.
+ */
+b2c_status b2i_schunk_begin_steps(b2c_schunk *s, bool *opened, b2c_error *err);
+b2c_status b2i_schunk_end_steps(b2c_schunk *s, bool opened, b2c_status st, b2c_error *err);
+
+/* What every edit calls when it is done: commits unless a transaction is open. */
+b2c_status b2i_schunk_edited(b2c_schunk *s, b2i_commit_kind kind, b2c_error *err);
+
+/* ---- metadata (meta.c) ---- */
+
+/* Checks a name of 1…31 bytes. */
+b2c_status b2i_meta_name_check(const char *name, b2c_error *err);
+
+/* The metalayer with a name, or NULL. */
+b2i_meta *b2i_metas_find(const b2i_metas *metas, const char *name);
+
+/* Adds a copy of the bytes under a checked name that is not there yet. */
+b2c_status b2i_metas_add(b2i_metas *metas, const char *name, b2i_span bytes, b2c_error *err);
+void b2i_metas_remove(b2i_metas *metas, b2i_meta *meta);
+b2c_status b2i_metas_copy(const b2i_metas *from, b2i_metas *to, b2c_error *err);
+void b2i_metas_free(b2i_metas *metas);
+
+b2c_status b2i_vlmeta_set(b2c_schunk *s, b2c_ctx *ctx, const char *name, b2i_span value,
+                          b2c_error *err);
+
+/* ---- index (index.c) ---- */
+
+/*
+ * Decodes an index chunk.  nchunks UINT64_MAX: as many entries as it has.  The array is
+ * the caller's to free.
+ */
+b2c_status b2i_index_decode(b2i_span chunk, uint64_t nchunks, const b2c_limits *limits,
+                            b2i_entry **entries, uint64_t *nentries, b2c_error *err);
+
+/* Appends the index chunk of n > 0 entries to out. */
+b2c_status b2i_index_encode(const b2i_entry *entries, uint64_t n, b2i_buf *out, b2c_error *err);
+
+/* Number of special entries; every one of them has a known kind. */
+uint64_t b2i_index_nspecial(const b2i_entry *entries, uint64_t n);
+
+/* B2C_SPECIAL_… of an entry with the top bit set; NONE for a kind that does not exist. */
+uint8_t b2i_entry_kind(b2i_entry entry);
+
+/* ---- life ---- */
+
+/* A schunk without store or chunks; limits may be NULL. */
+b2c_status b2i_schunk_alloc(const b2c_limits *limits, b2c_schunk **out, b2c_error *err);
+void b2i_state_free(b2i_state *state);
+
+/* Room for 'more' entries.  Appending to the arrays cannot fail then. */
+b2c_status b2i_state_reserve(b2i_state *state, uint64_t more, b2c_error *err);
+
+/* Gives a state of equal chunks the array of ends that chunks of any size need. */
+b2c_status b2i_state_make_ends(b2i_state *state, b2c_error *err);
+
+/* After entries and chunksize were loaded: reads the sizes of variable chunks. */
+b2c_status b2i_schunk_load_sizes(b2c_schunk *s, b2c_error *err);
+
+/* Commits, closes the store and frees; NULL is fine. */
+b2c_status b2i_schunk_close(b2c_schunk *s, b2c_error *err);
+
+/* Byte 0x19 as it would be written now. */
+uint8_t b2i_state_general_flags(const b2i_state *state);
+
+#endif

@@ -1,0 +1,128 @@
+/*
+ * txn.c: several edits as one commit.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "schunk.h"
+
+b2c_status b2i_schunk_check_writable(const b2c_schunk *s, b2c_error *err)
+{
+    if (!s->store->is_writable) {
+        return b2i_fail(err, B2C_E_READ_ONLY, B2C_NO_OFFSET, "opened for reading");
+    }
+    if (s->store->failed) {
+        return b2i_fail(err, B2C_E_READ_ONLY, B2C_NO_OFFSET,
+                        "an earlier write failed: what is stored is the last committed state");
+    }
+    return B2C_OK;
+}
+
+b2c_status b2i_schunk_edited(b2c_schunk *s, b2i_commit_kind kind, b2c_error *err)
+{
+    s->changed = true;
+    s->has_stored_flags = false;
+    if (s->saved != NULL) {
+        return B2C_OK;
+    }
+    b2c_status st = s->store->ops->commit(s->store, s, kind, err);
+    s->store->failed = s->store->failed || st != B2C_OK;
+    return st;
+}
+
+static b2c_status copy_arrays(const b2i_state *from, b2i_state *to, b2c_error *err)
+{
+    size_t bytes = from->cap * sizeof *to->entries; /* has been allocated before */
+    to->entries = b2i_malloc(bytes);
+    if (to->entries == NULL) {
+        return b2i_fail_memory(err);
+    }
+    if (from->nchunks > 0) {
+        memcpy(to->entries, from->entries, (size_t)from->nchunks * sizeof *to->entries);
+    }
+    if (from->ends != NULL) {
+        to->ends = b2i_malloc(bytes);
+        if (to->ends == NULL) {
+            return b2i_fail_memory(err);
+        }
+        memcpy(to->ends, from->ends, (size_t)from->nchunks * sizeof *to->ends);
+    }
+    B2I_TRY(b2i_metas_copy(&from->metas, &to->metas, err));
+    return b2i_metas_copy(&from->vlmetas, &to->vlmetas, err);
+}
+
+b2c_status b2i_schunk_begin(b2c_schunk *s, b2c_error *err)
+{
+    B2I_TRY(b2i_schunk_check_writable(s, err));
+    if (s->saved != NULL) {
+        return b2i_fail(err, B2C_E_ARGUMENT, B2C_NO_OFFSET, "a transaction is open already");
+    }
+    b2i_state *saved = b2i_malloc(sizeof *saved);
+    if (saved == NULL) {
+        return b2i_fail_memory(err);
+    }
+    *saved = s->now;
+    saved->entries = NULL;
+    saved->ends = NULL;
+    saved->metas = (b2i_metas){ 0 };
+    saved->vlmetas = (b2i_metas){ 0 };
+    b2c_status st = copy_arrays(&s->now, saved, err);
+    if (st != B2C_OK) {
+        b2i_state_free(saved);
+        b2i_free(saved);
+        return st;
+    }
+    s->saved = saved;
+    s->store->in_transaction = true;
+    if (s->store->ops->begin != NULL) {
+        s->store->ops->begin(s->store);
+    }
+    return B2C_OK;
+}
+
+static void end(b2c_schunk *s)
+{
+    b2i_state_free(s->saved);
+    b2i_free(s->saved);
+    s->saved = NULL;
+    s->store->in_transaction = false;
+}
+
+b2c_status b2i_schunk_commit(b2c_schunk *s, b2c_error *err)
+{
+    if (s->saved == NULL) {
+        return b2i_fail(err, B2C_E_ARGUMENT, B2C_NO_OFFSET, "no transaction is open");
+    }
+    end(s);
+    return b2i_schunk_edited(s, B2I_COMMIT_NOW, err);
+}
+
+void b2i_schunk_rollback(b2c_schunk *s)
+{
+    if (s->saved == NULL) {
+        return;
+    }
+    b2i_state now = s->now;
+    s->now = *s->saved;
+    *s->saved = now;
+    end(s);
+    if (s->store->ops->rollback != NULL) {
+        s->store->ops->rollback(s->store);
+    }
+}
+
+b2c_status b2i_schunk_begin_steps(b2c_schunk *s, bool *opened, b2c_error *err)
+{
+    *opened = s->saved == NULL;
+    return *opened ? b2i_schunk_begin(s, err) : B2C_OK;
+}
+
+b2c_status b2i_schunk_end_steps(b2c_schunk *s, bool opened, b2c_status st, b2c_error *err)
+{
+    if (!opened) {
+        return st;
+    }
+    if (st != B2C_OK) {
+        b2i_schunk_rollback(s);
+        return st;
+    }
+    return b2i_schunk_commit(s, err);
+}
