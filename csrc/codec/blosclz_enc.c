@@ -14,6 +14,7 @@
 
 enum {
     MAX_HASH_LOG = 14,
+    MIN_CHECK = 8192,     /* before so many bytes a stream is not judged */
     SMALL_STREAM = 65536, /* up to here a smaller table does */
     MIN_LEN = 16,         /* shorter inputs cannot gain */
     MAX_DISTANCE = 73724, /* the format has 73727; other encoders stop here */
@@ -28,19 +29,20 @@ typedef struct level {
     uint8_t hash_log_large; /* of others */
     uint8_t min_near;       /* shortest matches that are taken */
     uint8_t min_far;
-    uint8_t skip_log; /* the step grows by one every 2^skip_log misses */
-    uint8_t max_size; /* sixty-fourths of the input that the output may have */
+    uint8_t skip_log;    /* the step grows by one every 2^skip_log misses */
+    uint8_t max_size;    /* sixty-fourths of the input that the output may have */
+    uint8_t first_check; /* eighths of the input after which to look whether it will */
 } level;
 
 /*
- * Above max_size the stream is not worth the time that decoding takes: raw
- * bytes are read some ten times faster.
+ * A stream above max_size is not worth the time that decoding takes: raw bytes
+ * are read some ten times faster.  Low levels soon give up on such streams.
  */
 static const level levels[B2I_MAX_CLEVEL + 1] = {
-    { 0, 0, 0, 0, 0, 0 },    { 12, 13, 6, 8, 4, 45 }, { 12, 13, 6, 8, 5, 48 },
-    { 12, 14, 6, 8, 5, 51 }, { 12, 14, 5, 8, 5, 54 }, { 12, 14, 5, 7, 5, 57 },
-    { 13, 14, 5, 7, 6, 59 }, { 13, 14, 5, 7, 6, 61 }, { 13, 14, 4, 7, 6, 63 },
-    { 13, 14, 4, 7, 7, 64 },
+    { 0, 0, 0, 0, 0, 0, 0 },    { 12, 13, 6, 8, 4, 40, 2 }, { 12, 13, 6, 8, 5, 43, 2 },
+    { 12, 14, 6, 8, 5, 46, 3 }, { 12, 14, 5, 8, 5, 50, 4 }, { 12, 14, 5, 7, 5, 53, 4 },
+    { 13, 14, 5, 7, 6, 56, 4 }, { 13, 14, 5, 7, 6, 59, 8 }, { 13, 14, 4, 7, 6, 62, 8 },
+    { 13, 14, 4, 7, 7, 64, 8 },
 };
 
 typedef struct table {
@@ -93,23 +95,32 @@ static inline unsigned low_zero_bytes(uint64_t x)
 #endif
 }
 
+/* What differs in the words at p and q. */
+static inline uint64_t difference(const uint8_t *p, const uint8_t *q)
+{
+    return b2i_ld64le(p) ^ b2i_ld64le(q);
+}
+
 /* Number of equal bytes at p and q < p, up to 'end' for p. */
 static inline size_t equal_bytes(const uint8_t *p, const uint8_t *q, const uint8_t *end)
 {
-    const uint8_t *start = p;
-    while (end - p >= 8) {
-        uint64_t x = b2i_ld64le(p) ^ b2i_ld64le(q);
+    const size_t max = (size_t)(end - p);
+    size_t n = 0;
+    for (; max - n >= 8; n += 8) {
+        uint64_t x = difference(p + n, q + n);
         if (x != 0) {
-            return (size_t)(p - start) + low_zero_bytes(x);
+            return n + low_zero_bytes(x);
         }
-        p += 8;
-        q += 8;
+        while (max - n >= 40 &&
+               (difference(p + n + 8, q + n + 8) | difference(p + n + 16, q + n + 16) |
+                difference(p + n + 24, q + n + 24) | difference(p + n + 32, q + n + 32)) == 0) {
+            n += 32; /* long ones four words at a time */
+        }
     }
-    while (p < end && *p == *q) {
-        p++;
-        q++;
+    while (n < max && p[n] == q[n]) {
+        n++;
     }
-    return (size_t)(p - start);
+    return n;
 }
 
 /* Bytes that n literals take. */
@@ -181,53 +192,77 @@ static inline bool put_sequence(sink *s, const uint8_t *anchor, const uint8_t *p
     return true;
 }
 
-/* The stream without its last literals; returns where these start, or NULL: does not fit. */
-static const uint8_t *put_sequences(table *t, const level *lv, const uint8_t *src, size_t n,
-                                    sink *s)
+/* Whether 'used' bytes for the first 'done' ones leave little hope. */
+static bool is_poor(const level *lv, size_t done, size_t used)
+{
+    return (uint64_t)used * 64 > (uint64_t)done * lv->max_size;
+}
+
+/* Whether the table may hold position p: not inside a run, see above. */
+static inline bool is_run(const uint8_t *p)
+{
+    return b2i_ld32le(p) == b2i_ld32le(p - 1);
+}
+
+/*
+ * Writes the stream without its last literals.  *rest is where these start.
+ * False: it does not fit, or is not worth it.
+ */
+static bool put_sequences(table *t, const level *lv, const uint8_t *src, size_t n, sink *s,
+                          size_t *rest)
 {
     const unsigned hash_log = n <= SMALL_STREAM ? lv->hash_log : lv->hash_log_large;
     const unsigned skip_log = lv->skip_log;
     const uint32_t base = t->base;
-    const uint8_t *end = src + n - 1; /* at least one literal comes last */
-    const uint8_t *search_end = src + n - SEARCH_END;
-    const uint8_t *anchor = src, *p = src + 1; /* and one first */
+    const uint8_t *match_end = src + n - 1; /* at least one literal comes last */
+    const uint8_t *dst = s->op;
+    const size_t search_end = n - SEARCH_END, first_check = n / 8 * lv->first_check;
+    size_t check = first_check > MIN_CHECK ? first_check : MIN_CHECK;
+    size_t anchor = 0, at = 1; /* and one literal comes first */
     uint32_t nmisses = 0;
 
-    while (p < search_end) {
-        uint64_t word = b2i_ld64le(p);
-        const uint8_t *from = p - 1;
-        if ((uint32_t)word != b2i_ld32le(from)) {
+    while (at < search_end) {
+        const uint8_t *p = src + at;
+        size_t distance = 1, back = 0;
+        if (!is_run(p)) {
+            uint64_t word = b2i_ld64le(p);
             uint32_t *slot = &t->at[hash5(word, hash_log)];
-            uint32_t found = *slot, at = base + (uint32_t)(p - src);
-            *slot = at;
-            if (found < base || at - found > MAX_DISTANCE ||
-                (uint32_t)word != b2i_ld32le(src + (found - base))) {
-                p += 1 + (nmisses++ >> skip_log);
+            uint32_t found = *slot;
+            *slot = base + (uint32_t)at;
+            distance = *slot - found;
+            if (found < base || distance > MAX_DISTANCE ||
+                b2i_ld32le(p - distance) != (uint32_t)word) {
+                at += 1 + (nmisses++ >> skip_log);
                 continue;
             }
-            from = src + (found - base);
         }
-        size_t distance = (size_t)(p - from), back = 0;
-        size_t len = 4 + equal_bytes(p + 4, from + 4, end);
-        size_t max_back = (size_t)((p - anchor < from - src) ? p - anchor : from - src);
-        while (back < max_back && p[-1 - (ptrdiff_t)back] == from[-1 - (ptrdiff_t)back]) {
+        size_t len = 4 + equal_bytes(p + 4, p + 4 - distance, match_end);
+        size_t max_back = at - anchor < at - distance ? at - anchor : at - distance;
+        while (back < max_back && *(p - back - 1) == *(p - back - 1 - distance)) {
             back++;
         }
         if (len + back < (distance > FAR_BASE ? lv->min_far : lv->min_near)) {
-            p += 1 + (nmisses++ >> skip_log);
+            at += 1 + (nmisses++ >> skip_log);
             continue;
         }
-        if (!put_sequence(s, anchor, p - back, len + back, distance)) {
-            return NULL;
+        if (!put_sequence(s, src + anchor, p - back, len + back, distance)) {
+            return false;
         }
-        p += len;
-        anchor = p;
+        at += len;
+        anchor = at;
         nmisses = 0;
-        if (p < search_end) {
-            t->at[hash5(b2i_ld64le(p - 2), hash_log)] = base + (uint32_t)(p - 2 - src);
+        if (at >= check) {
+            if (is_poor(lv, at, (size_t)(s->op - dst))) {
+                return false;
+            }
+            check += n / 8;
+        }
+        if (at < search_end && !is_run(src + at - 2)) {
+            t->at[hash5(b2i_ld64le(src + at - 2), hash_log)] = base + (uint32_t)(at - 2);
         }
     }
-    return anchor;
+    *rest = anchor;
+    return true;
 }
 
 b2c_status b2i_blosclz_encode(b2i_codec_state *state, int clevel, const b2i_dict *dict,
@@ -249,16 +284,13 @@ b2c_status b2i_blosclz_encode(b2i_codec_state *state, int clevel, const b2i_dict
     max_size = max_size < cap ? max_size : cap;
     sink s = { dst, dst + max_size, dst + cap, src + n };
 
-    const uint8_t *anchor = put_sequences(t, lv, src, n, &s);
+    size_t rest;
+    bool fits = put_sequences(t, lv, src, n, &s, &rest);
     t->base += (uint32_t)n;
-    if (anchor == NULL) {
+    if (!fits || literals_len(n - rest) > (size_t)(s.op_end - s.op)) {
         return B2C_OK;
     }
-    size_t nlit = (size_t)(src + n - anchor);
-    if (literals_len(nlit) > (size_t)(s.op_end - s.op)) {
-        return B2C_OK;
-    }
-    put_literals(&s, anchor, nlit);
+    put_literals(&s, src + rest, n - rest);
     dst[0] |= FIRST_MARK;
     *out_len = (size_t)(s.op - dst);
     return B2C_OK;

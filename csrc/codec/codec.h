@@ -62,7 +62,10 @@ const b2i_codec *b2i_codec_by_format(uint8_t format);
 b2c_status b2i_dict_train(const b2i_codec *codec, b2i_span src, size_t blocksize, uint8_t *dst,
                           size_t max_len, size_t *out_len);
 
-/* Prepares stored dictionary bytes, which must outlive it.  B2C_E_CORRUPT, B2C_E_MEMORY. */
+/*
+ * Prepares dictionary bytes, which must outlive it, for encoding at clevel 1…9 and
+ * decoding; clevel 0: for decoding only.  B2C_E_CORRUPT, B2C_E_MEMORY.
+ */
 b2c_status b2i_dict_new(const b2i_codec *codec, b2i_span bytes, int clevel, b2i_dict **dict);
 void b2i_dict_free(b2i_dict *dict);
 

@@ -4,7 +4,7 @@
  */
 #include "blosc2c.h"
 
-#define TEXT_OF(number) #number
+#define TEXT_OF(number)           #number
 #define JOIN(major, minor, patch) TEXT_OF(major) "." TEXT_OF(minor) "." TEXT_OF(patch)
 
 const char *b2c_version(void)

@@ -4,9 +4,9 @@
  */
 #include "bitshuffle.h"
 #include "cpu.h"
+#include "kernel.h"
 
 #include <pthread.h>
-#include <string.h>
 
 static const struct {
     unsigned features; /* all of them are needed */
@@ -68,9 +68,7 @@ static void apply(b2i_bitshuffle_fn *kernel, const uint8_t *src, size_t n, size_
     if (row_len > 0) {
         kernel(src, dst, typesize, row_len);
     }
-    if (done < n) {
-        memcpy(dst + done, src + done, n - done);
-    }
+    copy_rest(src, n, done, dst);
 }
 
 void b2i_bitshuffle(const uint8_t *src, size_t n, size_t typesize, uint8_t *dst)

@@ -18,7 +18,7 @@ enum { PLANE = 64 };
 
 /* Planes of the 8 elements' bytes [c, c + width): width = STRIP, or all when fewer. */
 typedef struct tile {
-    uint8_t planes[8 * STRIP][PLANE];
+    uint8_t planes[8 * STRIP * PLANE];
 } tile;
 
 B2I_KERNEL void swap_bits(vec *a, vec *b, int nbits, uint8_t mask)
@@ -56,14 +56,14 @@ B2I_KERNEL void tile_gather(const uint8_t *src, size_t typesize, size_t c, size_
 {
     size_t stride = 8 * typesize;
     if (stride == 8) {
-        octet_shuffle(src, n, t->planes[0], PLANE);
+        octet_shuffle(src, n, t->planes, PLANE);
     } else if (typesize <= STRIP) {
         for (size_t s = 0; s < stride; s = next_step(s, STRIP, stride)) {
-            strip_shuffle(src + s, stride, n, t->planes[s], PLANE);
+            strip_shuffle(src + s, stride, n, t->planes + s * PLANE, PLANE);
         }
     } else {
         for (size_t i = 0; i < 8; i++) {
-            strip_shuffle(src + i * typesize + c, stride, n, t->planes[i * STRIP], PLANE);
+            strip_shuffle(src + i * typesize + c, stride, n, t->planes + i * STRIP * PLANE, PLANE);
         }
     }
 }
@@ -72,14 +72,15 @@ B2I_KERNEL void tile_scatter(const tile *t, size_t typesize, size_t c, size_t n,
 {
     size_t stride = 8 * typesize;
     if (stride == 8) {
-        octet_unshuffle(t->planes[0], PLANE, n, dst);
+        octet_unshuffle(t->planes, PLANE, n, dst);
     } else if (typesize <= STRIP) {
         for (size_t s = 0; s < stride; s = next_step(s, STRIP, stride)) {
-            strip_unshuffle(t->planes[s], PLANE, n, dst + s, stride);
+            strip_unshuffle(t->planes + s * PLANE, PLANE, n, dst + s, stride);
         }
     } else {
         for (size_t i = 0; i < 8; i++) {
-            strip_unshuffle(t->planes[i * STRIP], PLANE, n, dst + i * typesize + c, stride);
+            strip_unshuffle(t->planes + i * STRIP * PLANE, PLANE, n, dst + i * typesize + c,
+                            stride);
         }
     }
 }
@@ -97,7 +98,7 @@ static void tiled_shuffle(const uint8_t *src, uint8_t *dst, size_t typesize, siz
             for (size_t j = 0; j < width; j++) {
                 uint8_t *rows = dst + 8 * (c + j) * row_len + at;
                 for (size_t v = 0; v < n; v += VEC_LEN) {
-                    transpose_bits(t.planes[j] + v, width * PLANE, rows + v, row_len);
+                    transpose_bits(t.planes + j * PLANE + v, width * PLANE, rows + v, row_len);
                 }
             }
         }
@@ -115,7 +116,7 @@ static void tiled_unshuffle(const uint8_t *src, uint8_t *dst, size_t typesize, s
             for (size_t j = 0; j < width; j++) {
                 const uint8_t *rows = src + 8 * (c + j) * row_len + at;
                 for (size_t v = 0; v < n; v += VEC_LEN) {
-                    transpose_bits(rows + v, row_len, t.planes[j] + v, width * PLANE);
+                    transpose_bits(rows + v, row_len, t.planes + j * PLANE + v, width * PLANE);
                 }
             }
             tile_scatter(&t, typesize, c, n, dst + at * 8 * typesize);

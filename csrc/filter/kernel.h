@@ -1,5 +1,5 @@
 /*
- * kernel.h: what all transposing kernels share.  Everything is static: the
+ * kernel.h: what the filters share.  Everything is static: the
  * kernels are compiled for different instruction sets and must not be merged.
  * SPDX-License-Identifier: BSD-3-Clause
  */
@@ -26,6 +26,14 @@ B2I_KERNEL size_t next_step(size_t i, size_t len, size_t end)
 {
     size_t next = i + len;
     return next < end && next > end - len ? end - len : next;
+}
+
+/* The bytes that a filter leaves as they are: [done, n). */
+B2I_KERNEL void copy_rest(const uint8_t *src, size_t n, size_t done, uint8_t *dst)
+{
+    if (done < n) {
+        memcpy(dst + done, src + done, n - done);
+    }
 }
 
 /* Elements [from, nelems) one byte at a time: the definition of the filter. */

@@ -5,9 +5,9 @@
 #include "shuffle.h"
 #include "blosc2c.h"
 #include "cpu.h"
+#include "kernel.h"
 
 #include <pthread.h>
-#include <string.h>
 
 static const struct {
     unsigned features; /* all of them are needed */
@@ -75,9 +75,7 @@ static void apply(b2i_shuffle_fn *kernel, const uint8_t *src, size_t n, size_t u
     } else {
         kernel(src, dst, unit, nelems);
     }
-    if (done < n) {
-        memcpy(dst + done, src + done, n - done);
-    }
+    copy_rest(src, n, done, dst);
 }
 
 void b2i_shuffle(const uint8_t *src, size_t n, size_t unit, uint8_t *dst)

@@ -5,7 +5,7 @@
 #ifndef B2I_SHUFFLE_VEC_H
 #define B2I_SHUFFLE_VEC_H
 
-/* ---- units of 2, 4, 8 and 16 bytes; nelems >= VEC_LEN ---- */
+/* ---- units of 2, 4, 8 and (backward) 16 bytes; nelems >= VEC_LEN ---- */
 
 B2I_KERNEL void even_shuffle(const uint8_t *src, uint8_t *dst, size_t unit, size_t nelems)
 {
@@ -50,10 +50,38 @@ B2I_KERNEL void narrow_unshuffle(const uint8_t *src, uint8_t *dst, size_t unit, 
     plain_unshuffle(src, dst, unit, i, nelems);
 }
 
-/* ---- units above 16: strips side by side, the last one moved back; nelems >= VEC_LEN ---- */
+/* ---- units of 16 and more: strips side by side, the last one moved back; nelems >= VEC_LEN ----
+ */
+
+enum { LINE = 64, CROWDED = 512 };
+
+/*
+ * Through a tile, so that planes are written in whole cache lines.  It is worth
+ * the copy when planes lie a multiple of CROWDED bytes apart: their lines then share
+ * a few cache sets and would not stay there until a later step fills them up.
+ */
+static void crowded_shuffle(const uint8_t *src, uint8_t *dst, size_t unit, size_t nelems)
+{
+    uint8_t tile[STRIP * LINE];
+
+    for (size_t i = 0; i < nelems; i += LINE) {
+        for (size_t c = 0; c < unit; c = next_step(c, STRIP, unit)) {
+            strip_shuffle(src + i * unit + c, unit, LINE, tile, LINE);
+            for (size_t k = 0; k < STRIP; k++) {
+                for (size_t v = 0; v < LINE; v += VEC_LEN) {
+                    vec_store(dst + (c + k) * nelems + i + v, vec_load(tile + k * LINE + v));
+                }
+            }
+        }
+    }
+}
 
 static void wide_shuffle(const uint8_t *src, uint8_t *dst, size_t unit, size_t nelems)
 {
+    if (nelems % CROWDED == 0) {
+        crowded_shuffle(src, dst, unit, nelems);
+        return;
+    }
     for (size_t i = 0; i < nelems; i = next_step(i, VEC_LEN, nelems)) {
         for (size_t c = 0; c < unit; c = next_step(c, STRIP, unit)) {
             columns_shuffle(src + i * unit + c, unit, STRIP, dst + c * nelems + i, nelems);
@@ -87,7 +115,6 @@ static void vec_shuffle(const uint8_t *src, uint8_t *dst, size_t unit, size_t ne
         UNIT_CASE(2, even_shuffle);
         UNIT_CASE(4, even_shuffle);
         UNIT_CASE(8, even_shuffle);
-        UNIT_CASE(16, even_shuffle);
         UNIT_CASE(3, narrow_shuffle);
         UNIT_CASE(5, narrow_shuffle);
         UNIT_CASE(6, narrow_shuffle);

@@ -6,7 +6,6 @@
 #ifndef B2I_VEC_U64_H
 #define B2I_VEC_U64_H
 
-#include "bytes.h"
 #include "kernel.h"
 
 typedef uint64_t vec;
@@ -62,12 +61,22 @@ B2I_KERNEL void swap_bytes(uint64_t *a, uint64_t *b, int nbits, uint64_t mask)
     *a ^= t << nbits;
 }
 
+/*
+ * Words are loaded as they are.  On a big-endian machine that turns the bytes of
+ * each row around; taking the rows in reverse as well gives the same transposition.
+ */
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+enum { ROW_FLIP = 7 };
+#else
+enum { ROW_FLIP = 0 };
+#endif
+
 /* 8 by 8 bytes from rows src + i * src_stride to rows dst + i * dst_stride. */
 B2I_KERNEL void transpose8(const uint8_t *src, size_t src_stride, uint8_t *dst, size_t dst_stride)
 {
     uint64_t v[8];
     for (size_t i = 0; i < 8; i++) {
-        v[i] = b2i_ld64le(src + i * src_stride);
+        v[i ^ ROW_FLIP] = vec_load(src + i * src_stride);
     }
     for (size_t i = 0; i < 4; i++) {
         swap_bytes(&v[i], &v[i + 4], 32, UINT64_C(0x00000000FFFFFFFF));
@@ -80,7 +89,7 @@ B2I_KERNEL void transpose8(const uint8_t *src, size_t src_stride, uint8_t *dst, 
         swap_bytes(&v[i], &v[i + 1], 8, UINT64_C(0x00FF00FF00FF00FF));
     }
     for (size_t i = 0; i < 8; i++) {
-        b2i_st64le(dst + i * dst_stride, v[i]);
+        vec_store(dst + i * dst_stride, v[i ^ ROW_FLIP]);
     }
 }
 

@@ -1,0 +1,273 @@
+/*
+ * pipeline.c: the six filter slots.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "filter.h"
+#include "bitshuffle.h"
+#include "elementwise.h"
+#include "shuffle.h"
+
+#include <assert.h>
+
+enum {
+    NDCELL = 32,
+    NDMEAN = 33,
+    BYTEDELTA_34 = 34, /* a first version with a defect, only read */
+    BYTEDELTA = 35,
+    INT_TRUNC = 36,
+    FIRST_USER_DEFINED = 160,
+    OLD_BITSHUFFLE_VERSION = 2 /* the last one that left blocks of odd lengths alone */
+};
+
+const char *b2c_filter_name(uint8_t filter)
+{
+    switch (filter) {
+    case B2C_FILTER_NONE:
+        return "nofilter";
+    case B2C_FILTER_SHUFFLE:
+        return "shuffle";
+    case B2C_FILTER_BITSHUFFLE:
+        return "bitshuffle";
+    case B2C_FILTER_DELTA:
+        return "delta";
+    case B2C_FILTER_TRUNC_PREC:
+        return "trunc_prec";
+    case NDCELL:
+        return "ndcell";
+    case NDMEAN:
+        return "ndmean";
+    case BYTEDELTA_34:
+        return "bytedelta_buggy";
+    case BYTEDELTA:
+        return "bytedelta";
+    case INT_TRUNC:
+        return "int_trunc";
+    default:
+        return NULL;
+    }
+}
+
+/* ---- checks ---- */
+
+static b2c_status check_known(uint8_t filter, b2c_error *err)
+{
+    const char *what = "the filter ID is not one that the format defines";
+
+    switch (filter) {
+    case B2C_FILTER_NONE:
+    case B2C_FILTER_SHUFFLE:
+    case B2C_FILTER_BITSHUFFLE:
+    case B2C_FILTER_DELTA:
+    case B2C_FILTER_TRUNC_PREC:
+    case BYTEDELTA_34:
+    case BYTEDELTA:
+    case INT_TRUNC:
+        return B2C_OK;
+    case NDCELL:
+    case NDMEAN:
+        what = "the filters ndcell and ndmean are not in this library";
+        break;
+    default:
+        if (filter >= FIRST_USER_DEFINED) {
+            what = "a user-defined filter that this library does not know";
+        }
+        break;
+    }
+    return b2i_fail_field(err, B2C_E_UNKNOWN_FILTER, B2C_NO_OFFSET, "filters", what);
+}
+
+static b2c_status check_writing(uint8_t filter, uint8_t meta, size_t typesize, b2c_error *err)
+{
+    const char *field = "filters_meta";
+    const char *what = NULL;
+
+    if (filter == B2C_FILTER_TRUNC_PREC && typesize != 4 && typesize != 8) {
+        field = "typesize";
+        what = "trunc_prec needs a type size of 4 or 8";
+    } else if (filter == B2C_FILTER_TRUNC_PREC && b2i_trunc_nbits(filter, typesize, meta) < 0) {
+        what = typesize == 4 ? "trunc_prec of 4-byte items takes 1 to 23 or -1 to -22"
+                             : "trunc_prec of 8-byte items takes 1 to 52 or -1 to -51";
+    } else if (filter == INT_TRUNC && typesize != 1 && typesize != 2 && typesize != 4 &&
+               typesize != 8) {
+        field = "typesize";
+        what = "int_trunc needs a type size of 1, 2, 4 or 8";
+    } else if (filter == INT_TRUNC && b2i_trunc_nbits(filter, typesize, meta) < 0) {
+        what = "int_trunc takes 1 to the bits of an item, or -1 to minus one less than those";
+    } else if (filter == BYTEDELTA && meta == 0) {
+        what = "bytedelta needs the type size as its parameter";
+    } else if (filter == BYTEDELTA_34) {
+        field = "filters";
+        what = "filter 34 is a version of bytedelta with a defect; 35 replaces it";
+    }
+    return what == NULL ? B2C_OK : b2i_fail_field(err, B2C_E_ARGUMENT, B2C_NO_OFFSET, field, what);
+}
+
+b2c_status b2i_pipeline_check(const b2i_pipeline *pl, bool writing, b2c_error *err)
+{
+    for (size_t slot = 0; slot < B2C_MAX_FILTERS; slot++) {
+        B2I_TRY(check_known(pl->filters[slot], err));
+        if (writing) {
+            B2I_TRY(check_writing(pl->filters[slot], pl->metas[slot], pl->typesize, err));
+        }
+    }
+    return B2C_OK;
+}
+
+/* ---- which slots do something ---- */
+
+/* Width of shuffle's and bytedelta's units. */
+static size_t unit_of(const b2i_pipeline *pl, size_t slot)
+{
+    return pl->metas[slot] != 0 ? pl->metas[slot] : pl->typesize;
+}
+
+static bool is_active(const b2i_pipeline *pl, size_t slot, bool backward)
+{
+    switch (pl->filters[slot]) {
+    case B2C_FILTER_NONE:
+        return false;
+    case B2C_FILTER_SHUFFLE:
+        return unit_of(pl, slot) != 1;
+    case B2C_FILTER_TRUNC_PREC:
+    case INT_TRUNC:
+        return !backward;
+    default:
+        return true;
+    }
+}
+
+static size_t count_active(const b2i_pipeline *pl, bool backward)
+{
+    size_t count = 0;
+    for (size_t slot = 0; slot < B2C_MAX_FILTERS; slot++) {
+        count += is_active(pl, slot, backward);
+    }
+    return count;
+}
+
+bool b2i_pipeline_is_empty(const b2i_pipeline *pl, bool backward)
+{
+    return count_active(pl, backward) == 0;
+}
+
+bool b2i_pipeline_single(const b2i_pipeline *pl)
+{
+    return count_active(pl, true) <= 1;
+}
+
+bool b2i_pipeline_has(const b2i_pipeline *pl, uint8_t filter)
+{
+    return memchr(pl->filters, filter, sizeof pl->filters) != NULL;
+}
+
+/* ---- one slot ---- */
+
+static void forward_slot(const b2i_pipeline *pl, size_t slot, const uint8_t *src, size_t n,
+                         b2i_span ref, uint8_t *dst)
+{
+    uint8_t filter = pl->filters[slot];
+
+    switch (filter) {
+    case B2C_FILTER_SHUFFLE:
+        b2i_shuffle(src, n, unit_of(pl, slot), dst);
+        break;
+    case B2C_FILTER_BITSHUFFLE:
+        b2i_bitshuffle(src, n, pl->typesize, dst);
+        break;
+    case B2C_FILTER_DELTA:
+        b2i_delta_forward(src, n, pl->typesize, ref.p, ref.n, dst);
+        break;
+    case B2C_FILTER_TRUNC_PREC:
+    case INT_TRUNC:
+        b2i_trunc(src, n, pl->typesize,
+                  (unsigned)b2i_trunc_nbits(filter, pl->typesize, pl->metas[slot]), dst);
+        break;
+    default:
+        assert(filter == BYTEDELTA);
+        b2i_bytedelta_forward(src, n, unit_of(pl, slot), dst);
+        break;
+    }
+}
+
+static void undo_bitshuffle(const b2i_pipeline *pl, const uint8_t *src, size_t n, uint8_t *dst)
+{
+    if (pl->chunk_version <= OLD_BITSHUFFLE_VERSION && n / pl->typesize % 8 != 0) {
+        memcpy(dst, src, n);
+    } else {
+        b2i_bitunshuffle(src, n, pl->typesize, dst);
+    }
+}
+
+static void backward_slot(const b2i_pipeline *pl, size_t slot, const uint8_t *src, size_t n,
+                          b2i_span ref, uint8_t *dst)
+{
+    switch (pl->filters[slot]) {
+    case B2C_FILTER_SHUFFLE:
+        b2i_unshuffle(src, n, unit_of(pl, slot), dst);
+        break;
+    case B2C_FILTER_BITSHUFFLE:
+        undo_bitshuffle(pl, src, n, dst);
+        break;
+    case B2C_FILTER_DELTA:
+        b2i_delta_backward(src, n, pl->typesize, ref.p, ref.n, dst);
+        break;
+    case BYTEDELTA_34:
+        b2i_bytedelta34_backward(src, n, unit_of(pl, slot), dst);
+        break;
+    default:
+        assert(pl->filters[slot] == BYTEDELTA);
+        b2i_bytedelta_backward(src, n, unit_of(pl, slot), dst);
+        break;
+    }
+}
+
+/* ---- all slots ---- */
+
+void b2i_pipeline_forward(const b2i_pipeline *pl, const uint8_t *src, size_t n, const uint8_t *ref,
+                          size_t ref_len, uint8_t *a, uint8_t *b, const uint8_t **out)
+{
+    const uint8_t *from = src;
+
+    for (size_t slot = 0; slot < B2C_MAX_FILTERS && n > 0; slot++) {
+        if (is_active(pl, slot, false)) {
+            uint8_t *to = from == a ? b : a;
+            forward_slot(pl, slot, from, n, b2i_span_of(ref, ref_len), to);
+            from = to;
+        }
+    }
+    *out = from;
+}
+
+void b2i_pipeline_backward(const b2i_pipeline *pl, uint8_t *src, size_t n, const uint8_t *ref,
+                           size_t ref_len, uint8_t *tmp, uint8_t *dst)
+{
+    size_t left = count_active(pl, true);
+    uint8_t *from = src;
+
+    if (n > 0 && left == 0) {
+        memcpy(dst, src, n);
+    }
+    for (size_t slot = B2C_MAX_FILTERS; slot-- > 0 && n > 0;) {
+        if (is_active(pl, slot, true)) {
+            uint8_t *to = --left == 0 ? dst : from == src ? tmp : src;
+            backward_slot(pl, slot, from, n, b2i_span_of(ref, ref_len), to);
+            from = to;
+        }
+    }
+}
+
+void b2i_pipeline_backward_single(const b2i_pipeline *pl, const uint8_t *src, size_t n,
+                                  const uint8_t *ref, size_t ref_len, uint8_t *dst)
+{
+    assert(b2i_pipeline_single(pl));
+    if (n == 0) {
+        return;
+    }
+    for (size_t slot = 0; slot < B2C_MAX_FILTERS; slot++) {
+        if (is_active(pl, slot, true)) {
+            backward_slot(pl, slot, src, n, b2i_span_of(ref, ref_len), dst);
+            return;
+        }
+    }
+    memcpy(dst, src, n);
+}

@@ -1,0 +1,264 @@
+/*
+ * test_chunk.c: chunks: worked examples, round trips, threads, damage.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "blosc2c.h"
+#include "harness.h"
+
+static b2c_ctx *ctx, *parallel;
+
+/* "05 01 | ff" to bytes; returns their number. */
+static size_t from_hex(const char *hex, uint8_t *out)
+{
+    size_t n = 0;
+    for (const char *p = hex; *p != '\0';) {
+        unsigned v;
+        int used;
+        if (*p == ' ' || *p == '|') {
+            p++;
+        } else if (sscanf(p, "%2x%n", &v, &used) == 1) {
+            out[n++] = (uint8_t)v;
+            p += used;
+        }
+    }
+    return n;
+}
+
+static void fill(uint8_t *p, size_t n, int kind)
+{
+    uint64_t seed = 88172645463325252u + (uint64_t)kind;
+    for (size_t i = 0; i < n; i++) {
+        uint32_t item = (uint32_t)(i / 4);
+        switch (kind) {
+        case 0: /* a ramp of 4-byte integers */
+            p[i] = (uint8_t)(item >> 8 * (i % 4));
+            break;
+        case 1: /* noise */
+            p[i] = (uint8_t)harness_random(&seed);
+            break;
+        case 2: /* zeros */
+            p[i] = 0;
+            break;
+        case 3: /* one repeated item of 4 bytes */
+            p[i] = (uint8_t)(1 + i % 4);
+            break;
+        default: /* noise in the first half, text in the second */
+            p[i] = i < n / 2 ? (uint8_t)harness_random(&seed) : (uint8_t)"blosc2c "[i % 8];
+        }
+    }
+}
+
+static void test_worked_examples(void)
+{
+    static uint8_t chunk[256], out[4096];
+    size_t n = from_hex("05 01 05 04 a0 0f 00 00 00 04 00 00 8b 00 00 00"
+                        "00 00 00 00 00 01 00 00 00 00 00 00 00 00 00 00"
+                        "30 00 00 00 43 00 00 00 56 00 00 00 69 00 00 00"
+                        "00 00 00 00 fd ff ff ff 01 fe ff ff ff 01 ff ff ff ff 01"
+                        "00 00 00 00 fd ff ff ff 01 fe ff ff ff 01 ff ff ff ff 01"
+                        "00 00 00 00 fd ff ff ff 01 fe ff ff ff 01 ff ff ff ff 01"
+                        "1e 00 00 00 23 00 00 00 00 e0 da 03 01 00 03 e0 dd 00 01 03"
+                        "02 e0 dd 00 01 02 01 e0 db 00 02 01 01 01",
+                        chunk);
+    size_t len = 0;
+    CHECK_EQ(n, 139);
+    CHECK_EQ(b2c_decompress(ctx, chunk, n, out, sizeof out, &len, NULL), B2C_OK);
+    CHECK_EQ(len, 4000);
+    int wrong = 0;
+    for (size_t i = 0; i < 4000; i++) {
+        wrong += out[i] != (uint8_t)(0x01020300u >> 8 * (i % 4));
+    }
+    CHECK_EQ(wrong, 0);
+
+    /* items [990, 995) lie in the short last block */
+    CHECK_EQ(b2c_getitem(ctx, chunk, n, 990, 5, out, sizeof out, &len, NULL), B2C_OK);
+    CHECK_EQ(len, 20);
+    CHECK(memcmp(out, "\0\3\2\1\0\3\2\1", 8) == 0);
+
+    n = from_hex("05 01 05 04 e8 03 00 00 e8 03 00 00 24 00 00 00"
+                 "00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 30 44 33 22 11",
+                 chunk);
+    CHECK_EQ(b2c_getitem(ctx, chunk, n, 3, 2, out, sizeof out, &len, NULL), B2C_OK);
+    CHECK(len == 8 && memcmp(out, "\x44\x33\x22\x11\x44\x33\x22\x11", 8) == 0);
+
+    n = from_hex("05 01 07 01 05 00 00 00 05 00 00 00 25 00 00 00"
+                 "01 00 00 00 00 00 01 00 00 00 00 00 00 00 00 00 68 65 6c 6c 6f",
+                 chunk);
+    CHECK_EQ(b2c_decompress(ctx, chunk, n, out, sizeof out, &len, NULL), B2C_OK);
+    CHECK(len == 5 && memcmp(out, "hello", 5) == 0);
+}
+
+/* Compresses twice (serially and with the pool), compares the chunks, decodes both ways. */
+static void round_trip(const b2c_cparams *cp, const uint8_t *src, size_t n, uint8_t *chunk,
+                       uint8_t *chunk2, uint8_t *out)
+{
+    size_t cap = b2c_compress_bound(n), len = 0, len2 = 0, got = 0;
+    b2c_error err = { 0 };
+    CHECK_EQ(b2c_compress(ctx, cp, src, n, chunk, cap, &len, &err), B2C_OK);
+    CHECK_EQ(b2c_compress(parallel, cp, src, n, chunk2, cap, &len2, &err), B2C_OK);
+    CHECK(len == len2 && memcmp(chunk, chunk2, len) == 0);
+    CHECK(len <= cap);
+    memset(out, 0xAA, n);
+    CHECK_EQ(b2c_decompress(parallel, chunk, len, out, n, &got, &err), B2C_OK);
+    CHECK(got == n && memcmp(out, src, n) == 0);
+    if (n > cp->typesize && cp->typesize <= 255) {
+        uint64_t items = n / cp->typesize, first = items / 3, count = (items - first) / 2;
+        CHECK_EQ(b2c_getitem(ctx, chunk, len, first, count, out, n, &got, &err), B2C_OK);
+        CHECK_EQ(got, count * cp->typesize);
+        CHECK(memcmp(out, src + first * cp->typesize, got) == 0);
+    }
+    CHECK_EQ(b2c_decompress(ctx, chunk, len, out, n - (n > 0), &got, &err),
+             n > 0 ? B2C_E_OUTPUT_SIZE : B2C_OK);
+    CHECK_EQ(got, n);
+}
+
+static void test_round_trips(void)
+{
+    static const size_t sizes[] = { 0, 1, 31, 32, 33, 127, 4000, 65537, 300001 };
+    static const uint32_t typesizes[] = { 1, 2, 3, 4, 8, 12, 16, 255, 300 };
+    static const uint8_t filters[] = { B2C_FILTER_NONE, B2C_FILTER_SHUFFLE, B2C_FILTER_BITSHUFFLE,
+                                       B2C_FILTER_DELTA };
+    size_t max = sizes[8];
+    uint8_t *src = malloc(max), *chunk = malloc(max + 32), *chunk2 = malloc(max + 32),
+            *out = malloc(max);
+    uint64_t seed = 42;
+    for (int i = 0; i < 1500; i++) {
+        b2c_cparams cp;
+        b2c_cparams_init(&cp);
+        do {
+            cp.codec = (uint8_t)(harness_random(&seed) % 6);
+        } while (!b2c_codec_available(cp.codec));
+        cp.clevel = (uint8_t)(harness_random(&seed) % 8);
+        cp.splitmode = (uint8_t)(1 + harness_random(&seed) % 4);
+        cp.typesize = typesizes[harness_random(&seed) % 9];
+        cp.filters[5] = filters[harness_random(&seed) % 4];
+        cp.filters[2] = filters[harness_random(&seed) % 4];
+        cp.blocksize = harness_random(&seed) % 3 == 0 ? 1 + (uint32_t)(harness_random(&seed) % 9999)
+                                                      : 0;
+        cp.use_dict = harness_random(&seed) % 4 == 0 && cp.codec != B2C_CODEC_BLOSCLZ &&
+                      cp.codec != B2C_CODEC_ZLIB;
+        size_t n = sizes[harness_random(&seed) % 9];
+        fill(src, n, (int)(harness_random(&seed) % 5));
+        int before = harness_failures;
+        round_trip(&cp, src, n, chunk, chunk2, out);
+        if (harness_failures != before) {
+            fprintf(stderr, "codec %d level %d split %d T %u filters %d %d block %u dict %d n %zu\n",
+                    cp.codec, cp.clevel, cp.splitmode, cp.typesize, cp.filters[2], cp.filters[5],
+                    cp.blocksize, cp.use_dict, n);
+        }
+    }
+    free(src);
+    free(chunk);
+    free(chunk2);
+    free(out);
+}
+
+static void test_specials(void)
+{
+    uint8_t chunk[64], out[64], value[4] = { 1, 2, 3, 4 };
+    size_t len = 0, got = 0;
+    b2c_cparams cp;
+    b2c_error err;
+    b2c_cparams_init(&cp);
+    cp.typesize = 4;
+    CHECK_EQ(b2c_special_chunk(&cp, B2C_SPECIAL_VALUE, 20, value, chunk, 64, &len, NULL), B2C_OK);
+    CHECK_EQ(len, 36);
+    CHECK_EQ(b2c_decompress(ctx, chunk, len, out, 64, &got, NULL), B2C_OK);
+    CHECK(got == 20 && memcmp(out + 16, value, 4) == 0);
+    CHECK_EQ(b2c_special_chunk(&cp, B2C_SPECIAL_NAN, 8, NULL, chunk, 64, &len, NULL), B2C_OK);
+    CHECK_EQ(b2c_decompress(ctx, chunk, len, out, 64, &got, NULL), B2C_OK);
+    CHECK(memcmp(out + 4, "\0\0\xc0\x7f", 4) == 0);
+    CHECK_EQ(b2c_special_chunk(&cp, B2C_SPECIAL_ZERO, 9, NULL, chunk, 64, &len, &err),
+             B2C_E_ARGUMENT);
+    CHECK(strcmp(err.field, "nbytes") == 0);
+    CHECK_EQ(b2c_special_chunk(&cp, 5, 8, NULL, chunk, 64, &len, NULL), B2C_E_ARGUMENT);
+    CHECK_EQ(b2c_special_chunk(&cp, 1, 8, NULL, chunk, 31, &len, NULL), B2C_E_OUTPUT_SIZE);
+    CHECK_EQ(len, 32);
+}
+
+/* Every truncation and every changed byte of a chunk gives data or a status, never a crash. */
+static void test_damage(void)
+{
+    static uint8_t src[3000], bad[3100], out[3000];
+    uint8_t *chunk = malloc(3100);
+    size_t len = 0, got = 0;
+    for (int kind = 0; kind < 5; kind++) {
+        for (uint8_t codec = 0; codec < 6; codec++) {
+            b2c_cparams cp;
+            b2c_cparams_init(&cp);
+            cp.codec = codec;
+            cp.typesize = 4;
+            cp.blocksize = 1024;
+            if (!b2c_codec_available(codec)) {
+                continue;
+            }
+            fill(src, sizeof src, kind);
+            CHECK_EQ(b2c_compress(ctx, &cp, src, sizeof src, chunk, 3100, &len, NULL), B2C_OK);
+            for (size_t n = 0; n < len; n++) {
+                uint8_t *cut = malloc(n + 1); /* its end is watched by the sanitizer */
+                memcpy(cut, chunk, n);
+                b2c_error err;
+                b2c_status st = b2c_decompress(ctx, cut, n, out, sizeof out, &got, &err);
+                CHECK(st == B2C_E_TRUNCATED && err.what != NULL && err.offset == n);
+                free(cut);
+            }
+            for (size_t i = 0; i < len; i++) {
+                memcpy(bad, chunk, len);
+                bad[i] ^= (uint8_t)(1u << i % 8);
+                b2c_error err = { 0 };
+                b2c_status st = b2c_decompress(ctx, bad, len, out, sizeof out, &got, &err);
+                CHECK(st == B2C_OK || err.what != NULL);
+            }
+        }
+    }
+    free(chunk);
+}
+
+static void test_arguments(void)
+{
+    b2c_cparams cp;
+    b2c_error err;
+    uint8_t buf[64] = { 0 };
+    size_t len;
+    b2c_cparams_init(&cp);
+    CHECK_EQ(b2c_compress(NULL, &cp, buf, 8, buf, 64, &len, NULL), B2C_E_ARGUMENT);
+    CHECK_EQ(b2c_compress(ctx, NULL, buf, 8, buf, 64, &len, NULL), B2C_E_ARGUMENT);
+    CHECK_EQ(b2c_compress(ctx, &cp, NULL, 8, buf, 64, &len, NULL), B2C_E_ARGUMENT);
+    CHECK_EQ(b2c_compress(ctx, &cp, NULL, 0, buf, 64, &len, NULL), B2C_OK);
+    CHECK_EQ(b2c_compress(ctx, &cp, buf, 8, NULL, 0, &len, NULL), B2C_E_OUTPUT_SIZE);
+    CHECK_EQ(len, 40);
+    cp.clevel = 10;
+    CHECK_EQ(b2c_compress(ctx, &cp, buf, 8, buf, 64, &len, &err), B2C_E_ARGUMENT);
+    CHECK(strcmp(err.field, "clevel") == 0);
+    cp.clevel = 5;
+    cp.codec = 77;
+    CHECK_EQ(b2c_compress(ctx, &cp, buf, 8, buf, 64, &len, NULL), B2C_E_UNKNOWN_CODEC);
+    CHECK_EQ(b2c_decompress(ctx, NULL, 0, buf, 64, &len, NULL), B2C_E_TRUNCATED);
+    CHECK_EQ(b2c_ctx_set_nthreads(ctx, 0, NULL), B2C_E_ARGUMENT);
+    CHECK_EQ(b2c_ctx_set_nthreads(ctx, 257, NULL), B2C_E_ARGUMENT);
+
+    b2c_limits limits = { .max_chunk_nbytes = 100 };
+    CHECK_EQ(b2c_ctx_set_limits(ctx, &limits, NULL), B2C_OK);
+    b2c_cparams_init(&cp);
+    CHECK_EQ(b2c_special_chunk(&cp, B2C_SPECIAL_ZERO, 800, NULL, buf, 64, &len, NULL), B2C_OK);
+    CHECK_EQ(b2c_decompress(ctx, buf, len, buf, 0, &len, &err), B2C_E_LIMIT);
+    CHECK(err.expected == 100 && err.actual == 800 && err.offset == 4);
+    CHECK_EQ(b2c_ctx_set_limits(ctx, NULL, NULL), B2C_OK);
+}
+
+int main(void)
+{
+    b2c_pool *pool = NULL;
+    CHECK_EQ(b2c_pool_new(3, &pool, NULL), B2C_OK);
+    CHECK_EQ(b2c_ctx_new(NULL, 1, NULL, &ctx, NULL), B2C_OK);
+    CHECK_EQ(b2c_ctx_new(pool, 3, NULL, &parallel, NULL), B2C_OK);
+    test_worked_examples();
+    test_round_trips();
+    test_specials();
+    test_damage();
+    test_arguments();
+    b2c_ctx_free(ctx);
+    b2c_ctx_free(parallel);
+    b2c_pool_free(pool);
+    return RESULT();
+}

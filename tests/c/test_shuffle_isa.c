@@ -1,0 +1,233 @@
+/*
+ * test_shuffle_isa.c: every kernel table that this machine can run against the
+ * definition of the filters, in buffers that start or end at a guard page.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "harness.h"
+#include "bitshuffle.h"
+#include "blosc2c.h"
+#include "cpu.h"
+#include "shuffle.h"
+
+#include <stdbool.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { MAX_LEN = 1 << 20, CANARY = 0xA5, CANARY_LEN = 64 };
+
+/* MAX_LEN and more bytes between two pages that may not be touched. */
+typedef struct guarded {
+    uint8_t *first;
+    uint8_t *end;
+} guarded;
+
+static guarded guarded_new(void)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    size_t len = (MAX_LEN + CANARY_LEN + page - 1) / page * page;
+    uint8_t *p =
+        mmap(NULL, len + 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (p == MAP_FAILED || mprotect(p, page, PROT_NONE) != 0 ||
+        mprotect(p + page + len, page, PROT_NONE) != 0) {
+        perror("mmap");
+        exit(2);
+    }
+    return (guarded){ p + page, p + page + len };
+}
+
+static guarded source, output;
+static uint8_t data[MAX_LEN], expected[MAX_LEN];
+
+/* Both filters have the form fn(src, dst, width, count). */
+typedef void kernel_fn(const uint8_t *, uint8_t *, size_t, size_t);
+
+/* ---- the definitions ---- */
+
+static void define_shuffle(const uint8_t *src, uint8_t *dst, size_t unit, size_t nelems)
+{
+    for (size_t i = 0; i < nelems; i++) {
+        for (size_t k = 0; k < unit; k++) {
+            dst[k * nelems + i] = src[i * unit + k];
+        }
+    }
+}
+
+static void define_bitshuffle(const uint8_t *src, uint8_t *dst, size_t typesize, size_t row_len)
+{
+    memset(dst, 0, 8 * typesize * row_len);
+    for (size_t i = 0; i < 8 * row_len; i++) {
+        for (size_t bit = 0; bit < 8 * typesize; bit++) {
+            unsigned value = src[i * typesize + bit / 8] >> (bit % 8) & 1u;
+            dst[bit * row_len + i / 8] |= (uint8_t)(value << (i % 8));
+        }
+    }
+}
+
+/* ---- comparison ---- */
+
+static bool all_canary(const uint8_t *p)
+{
+    for (size_t i = 0; i < CANARY_LEN; i++) {
+        if (p[i] != CANARY) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Runs the kernel from 'in' and wants 'out', with both buffers at the start or end of the pages. */
+static bool gives(kernel_fn *fn, const uint8_t *in, const uint8_t *out, size_t len, size_t width,
+                  size_t count, bool at_end)
+{
+    uint8_t *src = at_end ? source.end - len : source.first;
+    uint8_t *dst = at_end ? output.end - len : output.first;
+    uint8_t *beside = at_end ? dst - CANARY_LEN : dst + len;
+
+    memcpy(src, in, len);
+    memset(dst, 0x5A, len);
+    memset(beside, CANARY, CANARY_LEN);
+    fn(src, dst, width, count);
+    return memcmp(dst, out, len) == 0 && all_canary(beside) && memcmp(src, in, len) == 0;
+}
+
+static void check_pair(const char *what, const char *name, kernel_fn *forward, kernel_fn *backward,
+                       size_t len, size_t width, size_t count)
+{
+    for (int at_end = 0; at_end < 2; at_end++) {
+        bool ok = (forward == NULL || gives(forward, data, expected, len, width, count, at_end)) &&
+                  (backward == NULL || gives(backward, expected, data, len, width, count, at_end));
+        if (!ok) {
+            fprintf(stderr, "%s %s: width %zu, count %zu, at_end %d\n", name, what, width, count,
+                    at_end);
+        }
+        CHECK(ok);
+    }
+}
+
+static void check_shuffle(size_t unit, size_t nelems)
+{
+    const b2i_shuffle_ops *ops;
+    size_t len = unit * nelems;
+
+    if (len > MAX_LEN) {
+        return;
+    }
+    define_shuffle(data, expected, unit, nelems);
+    for (size_t i = 0; (ops = b2i_shuffle_table(i)) != NULL; i++) {
+        check_pair("shuffle", ops->name, ops->shuffle, ops->unshuffle, len, unit, nelems);
+    }
+}
+
+static void check_bitshuffle(size_t typesize, size_t row_len)
+{
+    const b2i_bitshuffle_ops *ops;
+    size_t len = 8 * typesize * row_len;
+
+    if (len > MAX_LEN) {
+        return;
+    }
+    define_bitshuffle(data, expected, typesize, row_len);
+    for (size_t i = 0; (ops = b2i_bitshuffle_table(i)) != NULL; i++) {
+        check_pair("bitshuffle", ops->name, ops->shuffle, ops->unshuffle, len, typesize, row_len);
+    }
+}
+
+static void test_width(size_t width)
+{
+    static const size_t counts[] = { 200, 255, 256, 257, 300, 319, 511, 512, 513, 600, 607, 1000 };
+    static const size_t rows[] = { 63, 64, 65, 79, 96, 127, 128, 129, 200 };
+
+    for (size_t n = 0; n < (width <= 16 ? 140 : 70); n++) {
+        if (width > 1) {
+            check_shuffle(width, n);
+        }
+    }
+    for (size_t n = 0; n < 36; n++) {
+        check_bitshuffle(width, n);
+    }
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0] && width > 1; i++) {
+        check_shuffle(width, counts[i]);
+    }
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        check_bitshuffle(width, rows[i]);
+    }
+    if (width > 1) {
+        check_shuffle(width, 70001 / width);
+    }
+    check_bitshuffle(width, 70001 / 8 / width);
+}
+
+/* The pointers of the chosen kernels at every alignment, with the copied bytes at the end. */
+static void test_alignment(void)
+{
+    static const size_t widths[] = { 1, 2, 3, 4, 7, 8, 12, 16, 17, 33 };
+    enum { N = 3000 };
+    static uint8_t in[N + 64], mid[N + 64], out[N + 64];
+
+    for (size_t w = 0; w < sizeof widths / sizeof widths[0]; w++) {
+        size_t width = widths[w];
+        size_t whole = N / width * width;
+        for (size_t at = 0; at < 33; at++) {
+            memcpy(in + at, data, N);
+            define_shuffle(data, expected, width, N / width);
+            b2i_shuffle(in + at, N, width, mid + 32 - at);
+            CHECK(memcmp(mid + 32 - at, expected, whole) == 0);
+            CHECK(memcmp(mid + 32 - at + whole, data + whole, N - whole) == 0);
+            b2i_unshuffle(mid + 32 - at, N, width, out + at);
+            CHECK(memcmp(out + at, data, N) == 0);
+
+            size_t rows = N / width / 8;
+            define_bitshuffle(data, expected, width, rows);
+            b2i_bitshuffle(in + at, N, width, mid + 32 - at);
+            CHECK(memcmp(mid + 32 - at, expected, rows * 8 * width) == 0);
+            b2i_bitunshuffle(mid + 32 - at, N, width, out + at);
+            CHECK(memcmp(out + at, data, N) == 0);
+        }
+    }
+}
+
+/* Tables follow the features; the strongest one is in use. */
+static void test_tables(void)
+{
+    size_t ntables = 0;
+    const char *last = NULL;
+
+    for (; b2i_shuffle_table(ntables) != NULL; ntables++) {
+        last = b2i_shuffle_table(ntables)->name;
+        CHECK(b2i_bitshuffle_table(ntables) != NULL);
+        CHECK(strcmp(b2i_bitshuffle_table(ntables)->name, last) == 0);
+        printf("table %zu: %s\n", ntables, last);
+    }
+    CHECK(b2i_bitshuffle_table(ntables) == NULL);
+    CHECK(strcmp(b2i_shuffle_table(0)->name, "generic") == 0);
+    CHECK(strcmp(b2c_simd_level(), last) == 0);
+
+    b2i_cpu_limit(0);
+    CHECK(b2i_cpu_features() == 0);
+    CHECK(b2i_shuffle_table(1) == NULL && b2i_bitshuffle_table(1) == NULL);
+    CHECK(strcmp(b2c_simd_level(), last) == 0); /* was chosen before */
+    b2i_cpu_limit(~0u);
+    CHECK(b2i_shuffle_table(ntables) == NULL);
+    CHECK(ntables == 1 || b2i_shuffle_table(ntables - 1) != NULL);
+}
+
+int main(void)
+{
+    static const size_t wide[] = { 48, 64, 100, 255 };
+    uint64_t state = 88172645463325252;
+
+    for (size_t i = 0; i < MAX_LEN; i++) {
+        data[i] = (uint8_t)(harness_random(&state) >> 32);
+    }
+    source = guarded_new();
+    output = guarded_new();
+    test_tables();
+    test_alignment();
+    for (size_t width = 1; width <= 32; width++) {
+        test_width(width);
+    }
+    for (size_t i = 0; i < sizeof wide / sizeof wide[0]; i++) {
+        test_width(wide[i]);
+    }
+    return RESULT();
+}

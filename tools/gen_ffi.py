@@ -1,0 +1,39 @@
+"""Generate the C source of the Python extension from the public header.
+
+usage: gen_ffi.py blosc2c.h _b2c.c
+
+The text between the marks "cffi: begin" and "cffi: end" is plain C once two macros are gone, so
+that the declarations exist in one place only.
+
+SPDX-License-Identifier: BSD-3-Clause
+"""
+
+import re
+import sys
+from pathlib import Path
+
+from cffi import FFI
+
+BEGIN = "/* cffi: begin */"
+END = "/* cffi: end */"
+
+
+def declarations(header: str) -> str:
+    """The part of the header that cffi is to know, without macros."""
+    if header.count(BEGIN) != 1 or header.count(END) != 1:
+        raise SystemExit("gen_ffi.py: the header needs one pair of cffi marks")
+    text = header.split(BEGIN)[1].split(END)[0]
+    return re.sub(r"\b(B2C_API|B2C_MUST_USE)\b", "", text)
+
+
+def main(header_path: str, source_path: str) -> None:
+    ffi = FFI()
+    ffi.cdef(declarations(Path(header_path).read_text(encoding="utf-8")))
+    ffi.set_source("blosc2c._b2c", '#include "blosc2c.h"')
+    ffi.emit_c_code(source_path)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 3:
+        raise SystemExit(__doc__)
+    main(sys.argv[1], sys.argv[2])
