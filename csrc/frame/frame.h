@@ -118,7 +118,7 @@ void b2i_frame_plan_free(b2i_frame_plan *plan);
 /* ---- checksum records of chunks (record.c) ---- */
 
 /* What follows a chunk in dead space: magic, flags and tag of its place, hash. */
-void b2i_record_make(b2i_span chunk, b2i_entry entry, uint8_t out[B2I_RECORD_LEN]);
+void b2i_record_make(b2i_span chunk, b2i_entry entry, uint8_t flags, uint8_t out[B2I_RECORD_LEN]);
 b2i_check b2i_record_check(b2i_span record, b2i_span chunk, b2i_entry entry);
 
 /* ---- stores ---- */
@@ -126,12 +126,20 @@ b2i_check b2i_record_check(b2i_span record, b2i_span chunk, b2i_entry entry);
 b2c_status b2i_store_mem_new(b2i_store **out, b2c_error *err);
 
 /* Takes io, also when it fails.  path NULL: no file. */
-b2c_status b2i_store_file_new(b2i_io *io, const char *path, uint64_t origin,
+b2c_status b2i_store_file_new(b2i_io *io, const char *path, uint64_t origin, bool is_writable,
                               const b2i_frame_layout *layout, b2i_store **out, b2c_error *err);
 
 /* Takes dir, an open directory, also when it fails. */
-b2c_status b2i_store_dir_new(int dir, const char *path, const b2i_frame_layout *layout,
+b2c_status b2i_store_dir_new(int dir, bool is_writable, const b2i_frame_layout *layout,
                              b2i_store **out, b2c_error *err);
+
+/* The index file of an open directory; and the first one of a new directory. */
+b2c_status b2i_store_dir_open_index(int dir, b2i_io **io, b2c_error *err);
+b2c_status b2i_store_dir_create(int dir, const b2i_state *now, bool checksums, bool seal,
+                                b2i_frame_layout *layout, b2c_error *err);
+
+/* Closes a directory that could not be filled, without its index file. */
+void b2i_store_dir_destroy(int dir);
 
 /* ---- what the api calls (open.c) ---- */
 

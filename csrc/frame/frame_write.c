@@ -285,7 +285,7 @@ static b2c_status emit_chunks(const b2c_schunk *s, const b2i_frame_plan *plan, b
         B2I_TRY(b2i_schunk_chunk_bytes(s, i, scratch, &chunk, err));
         B2I_TRY(io->ops->write(io, at, chunk.p, chunk.n, err));
         if (checksums) {
-            b2i_record_make(chunk, plan->entries[i], record);
+            b2i_record_make(chunk, plan->entries[i], 0, record);
             B2I_TRY(io->ops->write(io, at + chunk.n, record, sizeof record, err));
         }
     }

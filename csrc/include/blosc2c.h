@@ -323,11 +323,22 @@ typedef struct b2c_schunk b2c_schunk;
 #define B2C_OPEN_READ 0   /* read only */
 #define B2C_OPEN_UPDATE 1 /* read and write */
 
+/*
+ * What of the edits survives.  At every level the stored frame is, at any
+ * moment, a complete older or newer one for every reader, and a process that dies
+ * leaves such a one.
+ */
+#define B2C_DURABILITY_NONE 0    /* edits are stored by flush and close only */
+#define B2C_DURABILITY_PROCESS 1 /* edits survive the process, not a loss of power (default) */
+#define B2C_DURABILITY_COMMIT 2  /* an edit is on the medium when the call returns */
+
 /* What a new super-chunk is made of. */
 typedef struct b2c_schunk_params {
     uint32_t size;      /* sizeof, set by b2c_schunk_params_init() */
     uint8_t storage;    /* B2C_STORAGE_… */
     uint8_t nmeta;      /* fixed metalayers to create */
+    uint8_t durability; /* B2C_DURABILITY_…; default PROCESS */
+    uint8_t checksums;  /* 1 (default): store checksums, which other libraries ignore */
     int64_t chunksize;  /* bytes of a chunk; 0: variable sizes; -1: taken from the first chunk */
     const char *path;   /* for FILE and DIR; must not exist */
     b2c_cparams cparams; /* for appended data; kept in the frame */
@@ -428,6 +439,93 @@ B2C_API B2C_MUST_USE b2c_status b2c_schunk_append(b2c_schunk *schunk, b2c_ctx *c
 B2C_API B2C_MUST_USE b2c_status b2c_schunk_append_chunk(b2c_schunk *schunk, const void *chunk,
                                                         size_t chunk_len, b2c_error *err);
 
+/* Compresses 'src' and makes it chunk 'nchunk'; later chunks move up.  B2C_E_RANGE beyond the end. */
+B2C_API B2C_MUST_USE b2c_status b2c_schunk_insert(b2c_schunk *schunk, b2c_ctx *ctx, uint64_t nchunk,
+                                                  const void *src, size_t src_len, b2c_error *err);
+B2C_API B2C_MUST_USE b2c_status b2c_schunk_insert_chunk(b2c_schunk *schunk, uint64_t nchunk,
+                                                        const void *chunk, size_t chunk_len,
+                                                        b2c_error *err);
+
+/*
+ * Replaces chunk 'nchunk'.  Another decoded size than that of the other chunks
+ * turns the frame into one of variable chunk sizes (the last chunk may be shorter).
+ */
+B2C_API B2C_MUST_USE b2c_status b2c_schunk_update(b2c_schunk *schunk, b2c_ctx *ctx, uint64_t nchunk,
+                                                  const void *src, size_t src_len, b2c_error *err);
+B2C_API B2C_MUST_USE b2c_status b2c_schunk_update_chunk(b2c_schunk *schunk, uint64_t nchunk,
+                                                        const void *chunk, size_t chunk_len,
+                                                        b2c_error *err);
+
+B2C_API B2C_MUST_USE b2c_status b2c_schunk_delete_chunk(b2c_schunk *schunk, uint64_t nchunk,
+                                                        b2c_error *err);
+
+/* Chunk i becomes what chunk order[i] was; 'norder' is the number of chunks (B2C_E_ARGUMENT). */
+B2C_API B2C_MUST_USE b2c_status b2c_schunk_reorder(b2c_schunk *schunk, const uint64_t *order,
+                                                   uint64_t norder, b2c_error *err);
+
+/*
+ * Appends 'nbytes' of special values as chunks of the super-chunk's chunksize, the last
+ * one shorter; all or nothing.  'value': one item, for B2C_SPECIAL_VALUE only.
+ */
+B2C_API B2C_MUST_USE b2c_status b2c_schunk_fill_special(b2c_schunk *schunk, uint64_t nbytes,
+                                                        uint8_t kind, const void *value,
+                                                        b2c_error *err);
+
+/* Replaces chunk 'nchunk' by special values. */
+B2C_API B2C_MUST_USE b2c_status b2c_schunk_update_special(b2c_schunk *schunk, uint64_t nchunk,
+                                                          uint8_t kind, const void *value,
+                                                          b2c_error *err);
+
+/*
+ * Writes 'src' at byte 'at' of the decoded data; what passes the end is
+ * appended.  Chunks are decoded and compressed again where needed.  All or nothing.
+ * B2C_E_RANGE when 'at' is beyond the end.
+ */
+B2C_API B2C_MUST_USE b2c_status b2c_schunk_write(b2c_schunk *schunk, b2c_ctx *ctx, uint64_t at,
+                                                 const void *src, size_t src_len, b2c_error *err);
+
+/* Cuts the decoded data to 'nbytes'; all or nothing. */
+B2C_API B2C_MUST_USE b2c_status b2c_schunk_truncate(b2c_schunk *schunk, b2c_ctx *ctx,
+                                                    uint64_t nbytes, b2c_error *err);
+
+/* Appends all chunks of 'from' to 'to' as they are, and sets its vlmetalayers; all or nothing. */
+B2C_API B2C_MUST_USE b2c_status b2c_schunk_copy_chunks(const b2c_schunk *from, b2c_schunk *to,
+                                                       b2c_error *err);
+
+/* Rewrites a frame in a file without dead space, beside it and then in its place. */
+B2C_API B2C_MUST_USE b2c_status b2c_schunk_compact(b2c_schunk *schunk, b2c_error *err);
+
+/* -- commits -- */
+
+/* The level for later edits; opened frames start with PROCESS. */
+B2C_API B2C_MUST_USE b2c_status b2c_schunk_set_durability(b2c_schunk *schunk, int durability,
+                                                          b2c_error *err);
+
+/* Whether checksums are stored with later edits, and compared when reading (both 1 at first). */
+B2C_API B2C_MUST_USE b2c_status b2c_schunk_set_checksums(b2c_schunk *schunk, int write, int verify,
+                                                         b2c_error *err);
+
+/*
+ * Edits between b2c_schunk_begin() and b2c_schunk_commit() become the stored state together;
+ * b2c_schunk_rollback(), and closing, forget them.  B2C_E_ARGUMENT when a transaction is open
+ * already, or none is.
+ */
+B2C_API B2C_MUST_USE b2c_status b2c_schunk_begin(b2c_schunk *schunk, b2c_error *err);
+B2C_API B2C_MUST_USE b2c_status b2c_schunk_commit(b2c_schunk *schunk, b2c_error *err);
+B2C_API B2C_MUST_USE b2c_status b2c_schunk_rollback(b2c_schunk *schunk, b2c_error *err);
+
+/* Everything is stored and on the medium on return, at any level of durability. */
+B2C_API B2C_MUST_USE b2c_status b2c_schunk_flush(b2c_schunk *schunk, b2c_error *err);
+
+/*
+ * Reads and decodes a chunk and compares its checksum; '*has_checksum' is 0 when none is
+ * stored with it.  B2C_E_CHECKSUM, B2C_E_CORRUPT…, B2C_E_IO.  (The checksum of header, index and
+ * trailer is compared when a frame is opened.)
+ */
+B2C_API B2C_MUST_USE b2c_status b2c_schunk_verify_chunk(const b2c_schunk *schunk, b2c_ctx *ctx,
+                                                        uint64_t nchunk, int *has_checksum,
+                                                        b2c_error *err);
+
 /* -- metadata.  Fixed metalayers: raw bytes.  vlmetalayers: values are stored compressed. -- */
 
 B2C_API B2C_MUST_USE b2c_status b2c_schunk_meta_name(const b2c_schunk *schunk, uint32_t i,
@@ -443,6 +541,11 @@ B2C_API B2C_MUST_USE b2c_status b2c_schunk_meta_update(b2c_schunk *schunk, const
                                                        const void *src, size_t src_len,
                                                        b2c_error *err);
 
+/* Adds a metalayer while there are no chunks.  B2C_E_EXISTS, B2C_E_LIMIT, B2C_E_ARGUMENT. */
+B2C_API B2C_MUST_USE b2c_status b2c_schunk_meta_add(b2c_schunk *schunk, const char *name,
+                                                    const void *src, size_t src_len,
+                                                    b2c_error *err);
+
 B2C_API B2C_MUST_USE b2c_status b2c_schunk_vlmeta_name(const b2c_schunk *schunk, uint32_t i,
                                                        char name[32], b2c_error *err);
 B2C_API B2C_MUST_USE b2c_status b2c_schunk_vlmeta_get(const b2c_schunk *schunk, b2c_ctx *ctx,
@@ -453,6 +556,9 @@ B2C_API B2C_MUST_USE b2c_status b2c_schunk_vlmeta_get(const b2c_schunk *schunk, 
 B2C_API B2C_MUST_USE b2c_status b2c_schunk_vlmeta_set(b2c_schunk *schunk, b2c_ctx *ctx,
                                                       const char *name, const void *src,
                                                       size_t src_len, b2c_error *err);
+
+B2C_API B2C_MUST_USE b2c_status b2c_schunk_vlmeta_delete(b2c_schunk *schunk, const char *name,
+                                                         b2c_error *err);
 
 /* -- as one contiguous frame -- */
 

@@ -55,8 +55,14 @@ b2c_status b2i_io_mem_over(uint8_t *bytes, size_t cap, b2i_io **out, b2c_error *
 b2c_status b2i_fs_dir_open(const char *path, int *dir, b2c_error *err);
 void b2i_fs_dir_close(int dir);
 b2c_status b2i_fs_dir_make(const char *path, b2c_error *err); /* B2C_E_EXISTS */
+b2c_status b2i_fs_dir_remove(const char *path, b2c_error *err);
+/* Calls fn for every name in an open directory. */
+b2c_status b2i_fs_dir_each(int dir, void (*fn)(void *arg, const char *name), void *arg,
+                           b2c_error *err);
 b2c_status b2i_fs_rename(int dir, const char *from, const char *to, b2c_error *err);
 b2c_status b2i_fs_remove(int dir, const char *name, b2c_error *err);
+/* Gives 'to' the permissions of 'from'. */
+b2c_status b2i_fs_copy_mode(const char *from, const char *to, b2c_error *err);
 /* Makes names created, renamed and removed in a directory durable. */
 b2c_status b2i_fs_dir_sync(int dir, b2c_error *err);
 /* The same for the directory that holds 'path'. */

@@ -8,6 +8,7 @@
 #include "io.h"
 #include "alloc.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -273,11 +274,48 @@ b2c_status b2i_fs_dir_make(const char *path, b2c_error *err)
     return B2C_OK;
 }
 
+b2c_status b2i_fs_dir_remove(const char *path, b2c_error *err)
+{
+    if (HOOK(B2I_CALL_REMOVE, path, NULL, 0, NULL, 0) || rmdir(path) != 0) {
+        return b2i_fail_io(err, errno, B2C_NO_OFFSET, "removing the directory failed");
+    }
+    return B2C_OK;
+}
+
+b2c_status b2i_fs_dir_each(int dir, void (*fn)(void *arg, const char *name), void *arg,
+                           b2c_error *err)
+{
+    int fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC); /* with a position of its own */
+    DIR *d = fd < 0 ? NULL : fdopendir(fd);
+    if (d == NULL) {
+        int why = errno;
+        if (fd >= 0) {
+            close(fd);
+        }
+        return b2i_fail_io(err, why, B2C_NO_OFFSET, "listing the directory failed");
+    }
+    const struct dirent *e;
+    while ((e = readdir(d)) != NULL) {
+        fn(arg, e->d_name);
+    }
+    closedir(d);
+    return B2C_OK;
+}
+
 b2c_status b2i_fs_rename(int dir, const char *from, const char *to, b2c_error *err)
 {
     if (HOOK(B2I_CALL_RENAME, from, to, 0, NULL, 0) ||
         renameat(at_dir(dir), from, at_dir(dir), to) != 0) {
         return b2i_fail_io(err, errno, B2C_NO_OFFSET, "renaming failed");
+    }
+    return B2C_OK;
+}
+
+b2c_status b2i_fs_copy_mode(const char *from, const char *to, b2c_error *err)
+{
+    struct stat info;
+    if (stat(from, &info) != 0 || chmod(to, info.st_mode & 07777) != 0) {
+        return b2i_fail_io(err, errno, B2C_NO_OFFSET, "copying the permissions failed");
     }
     return B2C_OK;
 }

@@ -276,6 +276,65 @@ b2c_status b2i_schunk_compress(const b2c_schunk *s, b2c_ctx *ctx, b2i_span src,
     return B2C_OK;
 }
 
+b2c_status b2i_schunk_insert_data(b2c_schunk *s, b2c_ctx *ctx, uint64_t nchunk, b2i_span src,
+                                  b2c_error *err)
+{
+    b2i_scratch scratch = { 0 };
+    b2i_span chunk;
+    B2I_TRY(b2i_schunk_check_writable(s, err));
+    b2c_status st = b2i_schunk_compress(s, ctx, src, &scratch, &chunk, err);
+    if (st == B2C_OK) {
+        st = nchunk == s->now.nchunks ? b2i_schunk_append_chunk(s, chunk, err)
+                                      : b2i_schunk_insert_chunk(s, nchunk, chunk, err);
+    }
+    b2i_scratch_free(&scratch);
+    return st;
+}
+
+b2c_status b2i_schunk_update_data(b2c_schunk *s, b2c_ctx *ctx, uint64_t nchunk, b2i_span src,
+                                  b2c_error *err)
+{
+    b2i_scratch scratch = { 0 };
+    b2i_span chunk;
+    B2I_TRY(b2i_schunk_check_writable(s, err));
+    b2c_status st = b2i_schunk_compress(s, ctx, src, &scratch, &chunk, err);
+    if (st == B2C_OK) {
+        st = b2i_schunk_update_chunk(s, nchunk, chunk, err);
+    }
+    b2i_scratch_free(&scratch);
+    return st;
+}
+
+static b2c_status append_all(const b2c_schunk *from, b2c_schunk *to, b2c_error *err)
+{
+    b2i_scratch scratch = { 0 };
+    b2c_status st = B2C_OK;
+    for (uint64_t i = 0; i < from->now.nchunks && st == B2C_OK; i++) {
+        b2i_span chunk;
+        st = b2i_schunk_chunk_bytes(from, i, &scratch, &chunk, err);
+        if (st == B2C_OK) {
+            st = b2i_schunk_append_chunk(to, chunk, err);
+        }
+    }
+    b2i_scratch_free(&scratch);
+    return st;
+}
+
+b2c_status b2i_schunk_copy_chunks(const b2c_schunk *from, b2c_schunk *to, b2c_error *err)
+{
+    bool opened;
+    if (from == to) {
+        return b2i_fail_field(err, B2C_E_ARGUMENT, B2C_NO_OFFSET, "to",
+                              "a super-chunk cannot be copied to itself");
+    }
+    B2I_TRY(b2i_schunk_begin_steps(to, &opened, err));
+    b2c_status st = append_all(from, to, err);
+    if (st == B2C_OK) {
+        st = b2i_metas_merge(&from->now.vlmetas, &to->now.vlmetas, err);
+    }
+    return b2i_schunk_end_steps(to, opened, st, err);
+}
+
 /* ---- without new chunks ---- */
 
 b2c_status b2i_schunk_delete_chunk(b2c_schunk *s, uint64_t nchunk, b2c_error *err)

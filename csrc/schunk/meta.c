@@ -79,6 +79,34 @@ b2c_status b2i_metas_copy(const b2i_metas *from, b2i_metas *to, b2c_error *err)
     return B2C_OK;
 }
 
+b2c_status b2i_metas_set(b2i_metas *metas, const char *name, b2i_span bytes, b2c_error *err)
+{
+    b2i_meta *old = b2i_metas_find(metas, name);
+    if (old == NULL) {
+        return b2i_metas_add(metas, name, bytes, err);
+    }
+    uint8_t *copy = b2i_malloc(bytes.n);
+    if (copy == NULL) {
+        return b2i_fail_memory(err);
+    }
+    if (bytes.n > 0) {
+        memcpy(copy, bytes.p, bytes.n);
+    }
+    b2i_free(old->p);
+    old->p = copy;
+    old->n = bytes.n;
+    return B2C_OK;
+}
+
+b2c_status b2i_metas_merge(const b2i_metas *from, b2i_metas *to, b2c_error *err)
+{
+    for (uint32_t i = 0; i < from->n; i++) {
+        const b2i_meta *m = &from->v[i];
+        B2I_TRY(b2i_metas_set(to, m->name, b2i_span_of(m->p, m->n), err));
+    }
+    return B2C_OK;
+}
+
 void b2i_metas_free(b2i_metas *metas)
 {
     for (uint32_t i = 0; i < metas->n; i++) {
@@ -113,22 +141,59 @@ b2c_status b2i_vlmeta_set(b2c_schunk *s, b2c_ctx *ctx, const char *name, b2i_spa
                           b2c_error *err)
 {
     B2I_TRY(b2i_schunk_check_writable(s, err));
-    b2i_meta *old = b2i_metas_find(&s->now.vlmetas, name);
-    if (old == NULL && s->now.vlmetas.n >= B2I_MAX_VLMETA) {
+    bool is_new = b2i_metas_find(&s->now.vlmetas, name) == NULL;
+    if (is_new && s->now.vlmetas.n >= B2I_MAX_VLMETA) {
         return b2i_fail_sizes(err, B2C_E_LIMIT, B2C_NO_OFFSET,
                               "a frame cannot have more variable-length metalayers",
                               B2I_MAX_VLMETA, s->now.vlmetas.n + 1);
     }
     b2i_buf chunk = { 0 };
     b2c_status st = compress_value(ctx, value, &chunk, err);
-    if (st == B2C_OK && old == NULL) {
-        st = b2i_metas_add(&s->now.vlmetas, name, b2i_span_of(chunk.p, chunk.n), err);
-    } else if (st == B2C_OK) {
-        b2i_free(old->p);
-        old->p = chunk.p;
-        old->n = chunk.n;
-        chunk = (b2i_buf){ 0 };
+    if (st == B2C_OK) {
+        st = b2i_metas_set(&s->now.vlmetas, name, b2i_span_of(chunk.p, chunk.n), err);
     }
     b2i_buf_free(&chunk);
     return st == B2C_OK ? b2i_schunk_edited(s, B2I_COMMIT_NOW, err) : st;
+}
+
+b2c_status b2i_vlmeta_get(const b2i_meta *meta, b2c_ctx *ctx, uint8_t *dst, size_t dst_cap,
+                          size_t *dst_len, b2c_error *err)
+{
+    b2i_span bytes = { meta->p, meta->n };
+    b2i_source source = b2i_source_mem(&bytes);
+    b2i_chunk chunk = { 0 };
+    b2c_limits limits = ctx->limits;
+    limits.max_chunk_nbytes = limits.max_meta_nbytes;
+    B2I_TRY(b2i_chunk_open(&source, &limits, &chunk, err));
+    size_t n = chunk.head.nbytes;
+    *dst_len = n;
+    b2c_status st;
+    if (dst_cap < n) {
+        st = b2i_fail_sizes(err, B2C_E_OUTPUT_SIZE, B2C_NO_OFFSET,
+                            "the output buffer is smaller than the value", n, dst_cap);
+    } else {
+        st = b2i_chunk_decode(ctx, &chunk, dst, dst_cap, err);
+    }
+    b2i_chunk_close(&chunk);
+    return st;
+}
+
+b2c_status b2i_meta_add(b2c_schunk *s, const char *name, b2i_span content, b2c_error *err)
+{
+    B2I_TRY(b2i_schunk_check_writable(s, err));
+    if (s->now.nchunks > 0) {
+        return b2i_fail(err, B2C_E_ARGUMENT, B2C_NO_OFFSET,
+                        "fixed metalayers can be added only while there are no chunks");
+    }
+    if (b2i_metas_find(&s->now.metas, name) != NULL) {
+        return b2i_fail_field(err, B2C_E_EXISTS, B2C_NO_OFFSET, "name",
+                              "there is a metalayer of this name");
+    }
+    if (s->now.metas.n >= B2C_MAX_METALAYERS) {
+        return b2i_fail_sizes(err, B2C_E_LIMIT, B2C_NO_OFFSET,
+                              "a frame cannot have more metalayers", B2C_MAX_METALAYERS,
+                              s->now.metas.n + 1);
+    }
+    B2I_TRY(b2i_metas_add(&s->now.metas, name, content, err));
+    return b2i_schunk_edited(s, B2I_COMMIT_NOW, err);
 }

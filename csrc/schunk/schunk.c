@@ -55,6 +55,16 @@ b2c_status b2i_schunk_close(b2c_schunk *s, b2c_error *err)
     return st;
 }
 
+void b2i_schunk_abandon(b2c_schunk *s)
+{
+    b2i_schunk_rollback(s);
+    if (s->store != NULL) {
+        (void)s->store->ops->close(s->store, NULL, NULL);
+    }
+    b2i_state_free(&s->now);
+    b2i_free(s);
+}
+
 uint8_t b2i_state_general_flags(const b2i_state *state)
 {
     enum { VERSION_FIXED = 2, VERSION_VARIABLE = 3, OFFSETS_64BIT = 0x10 };
@@ -366,6 +376,62 @@ b2c_status b2i_schunk_decode_chunk(const b2c_schunk *s, b2c_ctx *ctx, uint64_t n
     if (st == B2C_OK) {
         *dst_len = (size_t)nbytes;
     }
+    return st;
+}
+
+b2c_status b2i_schunk_get_chunk(const b2c_schunk *s, uint64_t nchunk, uint8_t *dst,
+                                size_t dst_cap, size_t *dst_len, b2c_error *err)
+{
+    b2i_scratch scratch = { 0 };
+    b2i_span bytes;
+    b2c_status st = b2i_schunk_chunk_bytes(s, nchunk, &scratch, &bytes, err);
+    if (st == B2C_OK) {
+        *dst_len = bytes.n;
+        if (bytes.n > dst_cap) {
+            st = b2i_fail_sizes(err, B2C_E_OUTPUT_SIZE, B2C_NO_OFFSET,
+                                "the output buffer is smaller than the chunk", bytes.n, dst_cap);
+        } else {
+            memcpy(dst, bytes.p, bytes.n);
+        }
+    }
+    b2i_scratch_free(&scratch);
+    return st;
+}
+
+/* Bytes and checksum of a chunk, and that it decodes. */
+static b2c_status verify(const b2c_schunk *s, b2c_ctx *ctx, uint64_t nchunk, b2i_scratch *stored,
+                         b2i_scratch *decoded, int *has_checksum, b2c_error *err)
+{
+    b2i_check check = B2I_CHECK_NONE;
+    b2i_entry entry = s->now.entries[nchunk];
+    b2i_span bytes;
+    B2I_TRY(b2i_schunk_chunk_bytes(s, nchunk, stored, &bytes, err));
+    if ((entry & B2I_ENTRY_SPECIAL) == 0 && s->store->ops->check != NULL) {
+        B2I_TRY(s->store->ops->check(s->store, entry, bytes, &check, err));
+    }
+    if (check == B2I_CHECK_BAD) { /* when reading does not compare */
+        return b2i_fail(err, B2C_E_CHECKSUM, 0, "the chunk's bytes differ from its checksum");
+    }
+    size_t n = (size_t)b2i_schunk_chunk_nbytes(s, nchunk);
+    uint8_t *p = b2i_scratch_get(decoded, n);
+    if (p == NULL) {
+        return b2i_fail_memory(err);
+    }
+    *has_checksum = check == B2I_CHECK_GOOD;
+    return decode_bytes(ctx, bytes, p, n, err);
+}
+
+b2c_status b2i_schunk_verify_chunk(const b2c_schunk *s, b2c_ctx *ctx, uint64_t nchunk,
+                                   int *has_checksum, b2c_error *err)
+{
+    b2i_scratch stored = { 0 }, decoded = { 0 };
+    B2I_TRY(check_nchunk(s, nchunk, err));
+    b2c_status st = verify(s, ctx, nchunk, &stored, &decoded, has_checksum, err);
+    if (st != B2C_OK) {
+        b2i_err_chunk(err, (int64_t)nchunk);
+    }
+    b2i_scratch_free(&decoded);
+    b2i_scratch_free(&stored);
     return st;
 }
 

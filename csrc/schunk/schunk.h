@@ -92,6 +92,12 @@ b2c_status b2i_schunk_chunk_head(const b2c_schunk *s, uint64_t nchunk, b2i_chunk
 b2c_status b2i_schunk_chunk_bytes(const b2c_schunk *s, uint64_t nchunk, b2i_scratch *scratch,
                                   b2i_span *out, b2c_error *err);
 
+/* As b2c_schunk_get_chunk() and b2c_schunk_verify_chunk(). */
+b2c_status b2i_schunk_get_chunk(const b2c_schunk *s, uint64_t nchunk, uint8_t *dst,
+                                size_t dst_cap, size_t *dst_len, b2c_error *err);
+b2c_status b2i_schunk_verify_chunk(const b2c_schunk *s, b2c_ctx *ctx, uint64_t nchunk,
+                                   int *has_checksum, b2c_error *err);
+
 /* Bytes [at, at + n) of the decoded data. */
 b2c_status b2i_schunk_read(const b2c_schunk *s, b2c_ctx *ctx, uint64_t at, uint64_t n,
                            uint8_t *dst, b2c_error *err);
@@ -110,6 +116,15 @@ b2c_status b2i_schunk_update_chunk(b2c_schunk *s, uint64_t nchunk, b2i_span chun
 /* Compresses src with the schunk's parameters into scratch. */
 b2c_status b2i_schunk_compress(const b2c_schunk *s, b2c_ctx *ctx, b2i_span src,
                                b2i_scratch *scratch, b2i_span *out, b2c_error *err);
+
+/* The same with data to be compressed. */
+b2c_status b2i_schunk_insert_data(b2c_schunk *s, b2c_ctx *ctx, uint64_t nchunk, b2i_span src,
+                                  b2c_error *err);
+b2c_status b2i_schunk_update_data(b2c_schunk *s, b2c_ctx *ctx, uint64_t nchunk, b2i_span src,
+                                  b2c_error *err);
+
+/* Appends all chunks of another schunk as they are and sets its vlmetalayers, as one edit. */
+b2c_status b2i_schunk_copy_chunks(const b2c_schunk *from, b2c_schunk *to, b2c_error *err);
 
 /*
  * Puts an entry of nbytes into the arrays: at the end, before or in place of chunk n.  False, and
@@ -140,6 +155,10 @@ b2c_status b2i_schunk_begin(b2c_schunk *s, b2c_error *err);
 b2c_status b2i_schunk_commit(b2c_schunk *s, b2c_error *err);
 void b2i_schunk_rollback(b2c_schunk *s);
 
+/* Makes everything stored and synchronised; rewrites without dead space. */
+b2c_status b2i_schunk_flush(b2c_schunk *s, b2c_error *err);
+b2c_status b2i_schunk_compact(b2c_schunk *s, b2c_error *err);
+
 
 /*
  * For edits of several steps: begin_steps() opens a transaction unless there is one already,
@@ -163,8 +182,16 @@ b2i_meta *b2i_metas_find(const b2i_metas *metas, const char *name);
 b2c_status b2i_metas_add(b2i_metas *metas, const char *name, b2i_span bytes, b2c_error *err);
 void b2i_metas_remove(b2i_metas *metas, b2i_meta *meta);
 b2c_status b2i_metas_copy(const b2i_metas *from, b2i_metas *to, b2c_error *err);
+/* Adds or replaces. */
+b2c_status b2i_metas_set(b2i_metas *metas, const char *name, b2i_span bytes, b2c_error *err);
+b2c_status b2i_metas_merge(const b2i_metas *from, b2i_metas *to, b2c_error *err);
 void b2i_metas_free(b2i_metas *metas);
 
+/* A new metalayer, while there are no chunks. */
+b2c_status b2i_meta_add(b2c_schunk *s, const char *name, b2i_span content, b2c_error *err);
+
+b2c_status b2i_vlmeta_get(const b2i_meta *meta, b2c_ctx *ctx, uint8_t *dst, size_t dst_cap,
+                          size_t *dst_len, b2c_error *err);
 b2c_status b2i_vlmeta_set(b2c_schunk *s, b2c_ctx *ctx, const char *name, b2i_span value,
                           b2c_error *err);
 
@@ -203,6 +230,9 @@ b2c_status b2i_schunk_load_sizes(b2c_schunk *s, b2c_error *err);
 
 /* Commits, closes the store and frees; NULL is fine. */
 b2c_status b2i_schunk_close(b2c_schunk *s, b2c_error *err);
+
+/* Closes without writing anything. */
+void b2i_schunk_abandon(b2c_schunk *s);
 
 /* Byte 0x19 as it would be written now. */
 uint8_t b2i_state_general_flags(const b2i_state *state);

@@ -74,6 +74,8 @@ typedef struct b2i_store_ops {
     void (*rollback)(b2i_store *store);
     /* Rewrites without dead space; NULL: there is none.  Entries change. */
     b2c_status (*compact)(b2i_store *store, struct b2c_schunk *schunk, b2c_error *err);
+    /* After opening: takes up what a writer that was killed has left.  May be NULL. */
+    b2c_status (*recover)(b2i_store *store, struct b2c_schunk *schunk, b2c_error *err);
     /* Frees the store, also on failure.  schunk NULL: writes nothing any more. */
     b2c_status (*close)(b2i_store *store, struct b2c_schunk *schunk, b2c_error *err);
 } b2i_store_ops;

@@ -126,3 +126,23 @@ b2c_status b2i_schunk_end_steps(b2c_schunk *s, bool opened, b2c_status st, b2c_e
     }
     return b2i_schunk_commit(s, err);
 }
+
+b2c_status b2i_schunk_flush(b2c_schunk *s, b2c_error *err)
+{
+    B2I_TRY(b2i_schunk_check_writable(s, err));
+    if (s->saved != NULL) {
+        return b2i_fail(err, B2C_E_ARGUMENT, B2C_NO_OFFSET, "a transaction is open");
+    }
+    b2c_status st = s->store->ops->commit(s->store, s, B2I_COMMIT_FLUSH, err);
+    s->store->failed = s->store->failed || st != B2C_OK;
+    return st;
+}
+
+b2c_status b2i_schunk_compact(b2c_schunk *s, b2c_error *err)
+{
+    B2I_TRY(b2i_schunk_check_writable(s, err));
+    if (s->saved != NULL) {
+        return b2i_fail(err, B2C_E_ARGUMENT, B2C_NO_OFFSET, "a transaction is open");
+    }
+    return s->store->ops->compact == NULL ? B2C_OK : s->store->ops->compact(s->store, s, err);
+}

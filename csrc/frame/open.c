@@ -1,0 +1,330 @@
+/*
+ * open.c: makes and opens super-chunks: chooses the store that keeps them.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "frame.h"
+
+/* A writer may commit while a reader looks: how often the reader starts again. */
+enum { MAX_RETRIES = 10, RETRY_LEN = 48 };
+
+/* ---- opening ---- */
+
+/* What a store of any kind still needs after header, index and trailer are known. */
+static b2c_status finish(b2c_schunk *s, b2c_error *err)
+{
+    s->store->checksums = true;
+    s->store->verifies = true;
+    s->store->durability = B2C_DURABILITY_PROCESS;
+    if (s->now.chunksize == B2I_CHUNKSIZE_VAR) {
+        B2I_TRY(b2i_state_make_ends(&s->now, err));
+        B2I_TRY(b2i_schunk_load_sizes(s, err));
+    }
+    return s->store->ops->recover == NULL ? B2C_OK : s->store->ops->recover(s->store, s, err);
+}
+
+/* The bytes of a header that a commit changes; all zero when there are none. */
+static void read_start(b2i_io *io, uint64_t origin, uint8_t out[RETRY_LEN])
+{
+    memset(out, 0, RETRY_LEN);
+    (void)io->ops->read(io, origin, out, RETRY_LEN, NULL);
+}
+
+/*
+ * b2i_frame_load() again and again while it fails and the header was another
+ * one before and after: it read a header and a trailer of different commits.
+ */
+static b2c_status load(b2i_io *io, uint64_t origin, bool exact, uint8_t frame_type,
+                       const b2c_limits *limits, b2c_schunk **out, b2i_frame_layout *layout,
+                       b2c_error *err)
+{
+    uint8_t before[RETRY_LEN], after[RETRY_LEN];
+    for (int i = 0;; i++) {
+        b2c_schunk *s;
+        read_start(io, origin, before);
+        B2I_TRY(b2i_schunk_alloc(limits, &s, err));
+        b2c_status st = b2i_frame_load(io, origin, exact, frame_type, s, layout, err);
+        if (st == B2C_OK) {
+            *out = s;
+            return B2C_OK;
+        }
+        b2i_state_free(&s->now);
+        b2i_free(s);
+        read_start(io, origin, after);
+        if (i == MAX_RETRIES || memcmp(before, after, RETRY_LEN) == 0) {
+            return st;
+        }
+    }
+}
+
+/* A contiguous frame in io, which is taken also when this fails. */
+static b2c_status open_contiguous(b2i_io *io, const char *path, uint64_t origin, bool exact,
+                                  bool is_writable, const b2c_limits *limits, b2c_schunk **out,
+                                  b2c_error *err)
+{
+    b2c_schunk *s = NULL;
+    b2i_frame_layout layout;
+    b2c_status st = load(io, origin, exact, B2I_FRAME_CONTIGUOUS, limits, &s, &layout, err);
+    if (st != B2C_OK) {
+        (void)io->ops->close(io, NULL);
+        return st;
+    }
+    st = b2i_store_file_new(io, path, origin, is_writable, &layout, &s->store, err);
+    if (st == B2C_OK) {
+        st = finish(s, err);
+    }
+    if (st != B2C_OK) {
+        b2i_schunk_abandon(s);
+        return st;
+    }
+    *out = s;
+    return B2C_OK;
+}
+
+static b2c_status open_dir(const char *path, bool is_writable, const b2c_limits *limits,
+                           b2c_schunk **out, b2c_error *err)
+{
+    int dir;
+    b2i_io *io;
+    b2c_schunk *s = NULL;
+    b2i_frame_layout layout;
+    B2I_TRY(b2i_fs_dir_open(path, &dir, err));
+    b2c_status st = b2i_store_dir_open_index(dir, &io, err);
+    if (st == B2C_OK) {
+        st = load(io, 0, false, B2I_FRAME_SPARSE, limits, &s, &layout, err);
+        (void)io->ops->close(io, NULL);
+    }
+    if (st != B2C_OK) {
+        b2i_fs_dir_close(dir);
+        return st;
+    }
+    st = b2i_store_dir_new(dir, is_writable, &layout, &s->store, err);
+    if (st == B2C_OK) {
+        st = finish(s, err);
+    }
+    if (st != B2C_OK) {
+        b2i_schunk_abandon(s);
+        return st;
+    }
+    *out = s;
+    return B2C_OK;
+}
+
+b2c_status b2i_schunk_open_path(const char *path, uint64_t offset, int mode,
+                                const b2c_limits *limits, b2c_schunk **out, b2c_error *err)
+{
+    bool is_writable = mode == B2C_OPEN_UPDATE;
+    b2i_io *io;
+    if (offset != 0 && is_writable) {
+        return b2i_fail_field(err, B2C_E_ARGUMENT, B2C_NO_OFFSET, "offset",
+                              "a frame inside another file cannot be changed");
+    }
+    if (b2i_fs_is_dir(path)) {
+        if (offset != 0) {
+            return b2i_fail_field(err, B2C_E_ARGUMENT, B2C_NO_OFFSET, "offset",
+                                  "a directory has no offset");
+        }
+        return open_dir(path, is_writable, limits, out, err);
+    }
+    B2I_TRY(b2i_io_file_open(path, is_writable ? B2I_IO_UPDATE : B2I_IO_READ, &io, err));
+    return open_contiguous(io, path, offset, false, is_writable, limits, out, err);
+}
+
+b2c_status b2i_schunk_open_bytes(b2i_span frame, bool copy, const b2c_limits *limits,
+                                 b2c_schunk **out, b2c_error *err)
+{
+    b2i_io *io;
+    if (!copy) {
+        B2I_TRY(b2i_io_mem_open(frame, &io, err));
+    } else {
+        uint8_t *p = b2i_malloc(frame.n);
+        if (p == NULL) {
+            return b2i_fail_memory(err);
+        }
+        if (frame.n > 0) {
+            memcpy(p, frame.p, frame.n);
+        }
+        B2I_TRY(b2i_io_mem_take(p, frame.n, &io, err));
+    }
+    return open_contiguous(io, NULL, 0, true, false, limits, out, err);
+}
+
+/* ---- creating ---- */
+
+static b2c_status check_params(const b2c_schunk_params *p, b2c_error *err)
+{
+    const char *field = NULL;
+    if (p->storage > B2C_STORAGE_DIR) {
+        field = "storage";
+    } else if (p->durability > B2C_DURABILITY_COMMIT) {
+        field = "durability";
+    } else if (p->chunksize < -1 || p->chunksize > B2C_MAX_CHUNK_NBYTES) {
+        field = "chunksize";
+    } else if (p->nmeta > B2C_MAX_METALAYERS) {
+        field = "nmeta";
+    } else if (p->storage != B2C_STORAGE_MEMORY && (p->path == NULL || p->path[0] == '\0')) {
+        field = "path";
+    } else if (p->nmeta > 0 &&
+               (p->meta_names == NULL || p->meta_contents == NULL || p->meta_lens == NULL)) {
+        field = "metalayers";
+    }
+    if (field != NULL) {
+        return b2i_fail_field(err, B2C_E_ARGUMENT, B2C_NO_OFFSET, field,
+                              "a parameter of the new super-chunk is missing or out of range");
+    }
+    return b2i_cparams_check(&p->cparams, err);
+}
+
+static b2c_status add_metas(const b2c_schunk_params *p, b2i_state *now, b2c_error *err)
+{
+    for (unsigned i = 0; i < p->nmeta; i++) {
+        if (p->meta_names[i] == NULL || (p->meta_contents[i] == NULL && p->meta_lens[i] > 0)) {
+            return b2i_fail_field(err, B2C_E_ARGUMENT, B2C_NO_OFFSET, "metalayers",
+                                  "must not be NULL");
+        }
+        B2I_TRY(b2i_meta_name_check(p->meta_names[i], err));
+        if (b2i_metas_find(&now->metas, p->meta_names[i]) != NULL) {
+            return b2i_fail_field(err, B2C_E_ARGUMENT, B2C_NO_OFFSET, "metalayers",
+                                  "two metalayers have the same name");
+        }
+        B2I_TRY(b2i_metas_add(&now->metas, p->meta_names[i],
+                              b2i_span_of(p->meta_contents[i], p->meta_lens[i]), err));
+    }
+    return B2C_OK;
+}
+
+/* The layout of an empty frame that was just written. */
+static b2i_frame_layout layout_of(const b2i_frame_plan *plan, bool checksums)
+{
+    const b2i_buf *tail = &plan->image.tail;
+    b2i_frame_layout l = {
+        .head = { .header_len = (uint32_t)plan->image.header.n, .frame_len = plan->frame_len },
+        .index_at = plan->image.header.n,
+        .trailer_len = (uint32_t)tail->n,
+        .has_fingerprint = checksums,
+    };
+    memcpy(l.fingerprint, tail->p + tail->n - B2I_FINGERPRINT_LEN, B2I_FINGERPRINT_LEN);
+    return l;
+}
+
+static b2c_status write_empty(const b2c_schunk_params *p, const b2c_schunk *s,
+                              const b2i_frame_plan *plan, b2i_io *io, b2c_error *err)
+{
+    B2I_TRY(b2i_frame_emit(s, plan, p->checksums != 0, io, err));
+    if (p->durability == B2C_DURABILITY_COMMIT) {
+        B2I_TRY(io->ops->sync(io, err));
+        B2I_TRY(b2i_fs_parent_sync(p->path, err));
+    }
+    return B2C_OK;
+}
+
+static b2c_status create_file(const b2c_schunk_params *p, b2c_schunk *s, b2c_error *err)
+{
+    b2i_frame_plan plan;
+    b2i_io *io;
+    B2I_TRY(b2i_frame_plan_make(s, p->checksums != 0, &plan, err));
+    b2c_status st = b2i_io_file_open(p->path, B2I_IO_CREATE, &io, err);
+    if (st == B2C_OK) {
+        st = write_empty(p, s, &plan, io, err);
+        if (st == B2C_OK) {
+            b2i_frame_layout layout = layout_of(&plan, p->checksums != 0);
+            st = b2i_store_file_new(io, p->path, 0, true, &layout, &s->store, err);
+        } else {
+            (void)io->ops->close(io, NULL);
+        }
+        if (st != B2C_OK) {
+            (void)b2i_fs_remove(B2I_FS_CWD, p->path, NULL);
+        }
+    }
+    b2i_frame_plan_free(&plan);
+    return st;
+}
+
+static b2c_status create_dir(const b2c_schunk_params *p, b2c_schunk *s, b2c_error *err)
+{
+    bool seal = p->durability == B2C_DURABILITY_COMMIT;
+    int dir;
+    B2I_TRY(b2i_fs_dir_make(p->path, err));
+    b2c_status st = b2i_fs_dir_open(p->path, &dir, err);
+    if (st == B2C_OK) {
+        b2i_frame_layout layout = { 0 };
+        st = b2i_store_dir_create(dir, &s->now, p->checksums != 0, seal, &layout, err);
+        if (st == B2C_OK && seal) {
+            st = b2i_fs_parent_sync(p->path, err);
+        }
+        if (st == B2C_OK) {
+            st = b2i_store_dir_new(dir, true, &layout, &s->store, err);
+        } else {
+            b2i_store_dir_destroy(dir);
+        }
+    }
+    if (st != B2C_OK) {
+        (void)b2i_fs_dir_remove(p->path, NULL);
+    }
+    return st;
+}
+
+static b2c_status create(const b2c_schunk_params *p, b2c_schunk *s, b2c_error *err)
+{
+    s->now.cparams = p->cparams;
+    s->now.chunksize = p->chunksize;
+    B2I_TRY(add_metas(p, &s->now, err));
+    if (p->chunksize == B2I_CHUNKSIZE_VAR) {
+        B2I_TRY(b2i_state_make_ends(&s->now, err));
+    }
+    switch (p->storage) {
+    case B2C_STORAGE_FILE:
+        B2I_TRY(create_file(p, s, err));
+        break;
+    case B2C_STORAGE_DIR:
+        B2I_TRY(create_dir(p, s, err));
+        break;
+    default:
+        B2I_TRY(b2i_store_mem_new(&s->store, err));
+        break;
+    }
+    s->store->checksums = p->checksums != 0;
+    s->store->verifies = true;
+    s->store->durability = p->durability;
+    return B2C_OK;
+}
+
+b2c_status b2i_schunk_create(const b2c_schunk_params *params, b2c_schunk **out, b2c_error *err)
+{
+    b2c_schunk *s;
+    B2I_TRY(check_params(params, err));
+    B2I_TRY(b2i_schunk_alloc(NULL, &s, err));
+    b2c_status st = create(params, s, err);
+    if (st != B2C_OK) {
+        b2i_schunk_abandon(s);
+        return st;
+    }
+    *out = s;
+    return B2C_OK;
+}
+
+/* ---- as a frame in memory ---- */
+
+b2c_status b2i_schunk_to_frame(const b2c_schunk *s, uint8_t *dst, size_t dst_cap, size_t *dst_len,
+                               b2c_error *err)
+{
+    b2i_frame_plan plan;
+    b2i_io *io = NULL;
+    b2c_status st;
+    B2I_TRY(b2i_frame_plan_make(s, s->store->checksums, &plan, err));
+    if (plan.frame_len > dst_cap) {
+        *dst_len = plan.frame_len > SIZE_MAX ? SIZE_MAX : (size_t)plan.frame_len;
+        st = b2i_fail_sizes(err, B2C_E_OUTPUT_SIZE, B2C_NO_OFFSET,
+                            "the output buffer is smaller than the frame", plan.frame_len,
+                            dst_cap);
+        goto out;
+    }
+    B2I_GO(st, b2i_io_mem_over(dst, dst_cap, &io, err));
+    B2I_GO(st, b2i_frame_emit(s, &plan, s->store->checksums, io, err));
+    *dst_len = (size_t)plan.frame_len;
+out:
+    if (io != NULL) {
+        (void)io->ops->close(io, NULL);
+    }
+    b2i_frame_plan_free(&plan);
+    return st;
+}

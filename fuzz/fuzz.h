@@ -1,0 +1,65 @@
+/*
+ * fuzz.h: what the fuzz targets share.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef FUZZ_H
+#define FUZZ_H
+
+#include "blosc2c.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
+
+/* Stops the process with a message when a property does not hold, also in release builds. */
+#define FUZZ_REQUIRE(cond)                                                                         \
+    do {                                                                                           \
+        if (!(cond)) {                                                                             \
+            fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #cond);                             \
+            abort();                                                                               \
+        }                                                                                          \
+    } while (0)
+
+/* Decoded sizes a target accepts: enough for every path, small enough to be fast. */
+enum { FUZZ_MAX_NBYTES = 1 << 20 };
+
+static inline b2c_limits fuzz_limits(void)
+{
+    b2c_limits limits = { .max_chunk_nbytes = FUZZ_MAX_NBYTES,
+                          .max_nchunks = 4096,
+                          .max_meta_nbytes = FUZZ_MAX_NBYTES };
+    return limits;
+}
+
+/* A context for single-threaded use, kept from input to input as an application would. */
+static inline b2c_ctx *fuzz_ctx(void)
+{
+    static b2c_ctx *ctx;
+    b2c_limits limits = fuzz_limits();
+    if (ctx == NULL && b2c_ctx_new(NULL, 1, &limits, &ctx, NULL) != B2C_OK) {
+        abort();
+    }
+    return ctx;
+}
+
+/* A failure fills all of the error; a success is a success. */
+static inline void fuzz_check_error(b2c_status status, const b2c_error *err)
+{
+    if (status != B2C_OK) {
+        FUZZ_REQUIRE(err->status == status);
+        FUZZ_REQUIRE(err->what != NULL && err->what[0] != '\0');
+        FUZZ_REQUIRE(status != B2C_E_INTERNAL);
+    }
+}
+
+/* n bytes that a sanitizer guards on both sides. */
+static inline uint8_t *fuzz_alloc(size_t n)
+{
+    uint8_t *p = malloc(n == 0 ? 1 : n);
+    FUZZ_REQUIRE(p != NULL);
+    return p;
+}
+
+#endif

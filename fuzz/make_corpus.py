@@ -1,0 +1,224 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Makes the seed corpora corpus/<target>/ with the reference (`pip install blosc2`) and this library.
+
+Usage: make_corpus.py [target ...]
+
+Files that are there already stay (crashers found by fuzzing are kept under their own names);
+seeds are named after what they are and rewritten.
+"""
+
+from __future__ import annotations
+
+import random
+import struct
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import blosc2
+import msgpack
+import numpy as np
+
+CORPUS = Path(__file__).parent / "corpus"
+CODECS = ("BLOSCLZ", "LZ4", "LZ4HC", "ZLIB", "ZSTD")
+Seeds = Iterator[tuple[str, bytes]]
+
+
+def text(n: int, seed: int = 0) -> bytes:
+    rng = random.Random(seed)
+    words = (b"chunk ", b"block ", b"stream ", b"codec\n")
+    return b"".join(rng.choice(words) for _ in range(n // 5 + 1))[:n]
+
+
+def ramp(n: int) -> bytes:
+    return np.arange(n // 4 + 1, dtype="<i4").tobytes()[:n]
+
+
+def compress(data: bytes, filters: list[int] | None = None, **kw: object) -> bytes:
+    filters = [1] if filters is None else filters
+    return blosc2.compress2(
+        data,
+        filters=[blosc2.Filter(f) for f in filters],
+        filters_meta=[4 if f in (4, 35) else 0 for f in filters],
+        nthreads=1,
+        **{"typesize": 4, "blocksize": 512, **kw},
+    )
+
+
+def special(kind: int, typesize: int, nbytes: int, tail: bytes = b"") -> bytes:
+    head = struct.pack("<4B3i", 5, 1, 5, typesize, nbytes, nbytes, 32 + len(tail))
+    return head + bytes(15) + bytes([kind << 4]) + tail
+
+
+def blosc1(data: bytes, typesize: int, blocksize: int, flags: int, nstreams: int) -> bytes:
+    nblocks = -(-len(data) // blocksize)
+    starts, body = [], b""
+    for i in range(nblocks):
+        part = data[i * blocksize : (i + 1) * blocksize]
+        starts.append(16 + 4 * nblocks + len(body))
+        n = len(part) // (nstreams if len(part) == blocksize else 1)
+        for k in range(0, len(part), n):
+            body += struct.pack("<i", n) + part[k : k + n]
+    head = struct.pack("<4B3i", 2, 1, flags, typesize, len(data), blocksize, 16 + 4 * nblocks + len(body))
+    return head + struct.pack(f"<{nblocks}i", *starts) + body
+
+
+def vlblocks() -> bytes:
+    parts = [b"a" * 10, b"hello", b"x"]
+    starts, body, at = [], b"", 32 + 4 * len(parts)
+    for part in parts:
+        starts.append(at + len(body))
+        body += struct.pack("<i", len(part)) + part
+    head = struct.pack("<4B3i", 6, 1, 0x35, 1, sum(map(len, parts)), len(parts), at + len(body))
+    return head + bytes(6) + b"\1\0" + bytes(6) + b"\1\0" + struct.pack("<3i", *starts) + body
+
+
+def chunk_seeds() -> Seeds:
+    for codec in CODECS:
+        kw = {"codec": blosc2.Codec[codec]}
+        yield f"{codec}-ramp", compress(ramp(1500), **kw)
+        yield f"{codec}-text", compress(text(1500), [], typesize=1, **kw)
+        yield f"{codec}-delta", compress(ramp(1500), [3, 1], **kw)
+        yield f"{codec}-bits", compress(ramp(1500), [2], typesize=3, blocksize=510, **kw)
+        yield f"{codec}-unsplit", compress(ramp(1500), splitmode=blosc2.SplitMode.NEVER_SPLIT, **kw)
+    for codec in ("LZ4", "ZSTD"):
+        data = text(7000)
+        yield f"{codec}-dictionary", compress(data, codec=blosc2.Codec[codec], use_dict=True, blocksize=1024)
+    yield "trunc", compress(np.linspace(0, 1, 300).tobytes(), [4], typesize=8)
+    yield "bytedelta", compress(ramp(1500), [1, 35])
+    yield "memcpy", compress(text(100), clevel=0)
+    yield "empty", compress(b"")
+    yield "zeros", special(1, 4, 1000)
+    yield "nan4", special(2, 4, 1000)
+    yield "nan8", special(2, 8, 1000)
+    yield "value", special(3, 3, 999, b"abc")
+    yield "uninit", special(4, 4, 1000)
+    yield "vlblocks", vlblocks()
+    yield "blosc1-split", blosc1(text(1200), 4, 512, 0x01, 4)
+    yield "blosc1-small", blosc1(text(300), 4, 128, 0x04, 1)
+
+
+def frame_seeds() -> Seeds:
+    import tempfile
+
+    chunks = [ramp(1000), bytes(1000), text(1000), text(500, 1)]
+
+    def fill(s: blosc2.SChunk) -> bytes:
+        for chunk in chunks:
+            s.append_data(chunk)
+        s.vlmeta["user"] = {"k": [1, (2, "x")]}
+        return s.to_cframe()
+
+    yield "plain", fill(blosc2.SChunk(1000, contiguous=True, cparams={"typesize": 4}, meta={"a": 1, "b": "x"}))
+    yield "empty", blosc2.SChunk(1000, contiguous=True).to_cframe()
+    r = blosc2.SChunk(1000, contiguous=True, cparams={"typesize": 4})
+    fill(r)
+    r.insert_data(1, text(1000, 5), copy=True)
+    r.delete_chunk(0)
+    r.reorder_offsets(np.array([3, 1, 2, 0]))
+    yield "mutated", r.to_cframe()
+    r = blosc2.SChunk(1000, contiguous=True, cparams={"typesize": 4})
+    for n in (1000, 400, 12):
+        r.append_data(text(n))
+    yield "variable", r.to_cframe()
+    for kind in ("ZERO", "NAN", "UNINIT"):
+        r = blosc2.SChunk(400, contiguous=True, cparams={"typesize": 4})
+        r.fill_special(350, blosc2.SpecialValue[kind])
+        yield kind.lower(), r.to_cframe()
+    with tempfile.TemporaryDirectory() as folder:
+        path = folder + "/f"
+        blosc2.SChunk(600, data=text(1800), cparams={"typesize": 300}, urlpath=path)
+        yield "typesize300", Path(path).read_bytes()
+    arrays = {
+        "nd0": np.array(1.5),
+        "nd1": np.arange(300),
+        "nd2": np.arange(35, dtype="<i4").reshape(5, 7),
+        "nd3": np.arange(210, dtype="<i2").reshape(5, 6, 7),
+        "nd-empty": np.zeros((0, 3)),
+    }
+    for name, a in arrays.items():
+        parts = {"chunks": tuple(-(-n // 2) for n in a.shape), "blocks": tuple(-(-n // 3) for n in a.shape)}
+        yield name, blosc2.asarray(a, **(parts if a.size and a.ndim else {})).to_cframe()
+    yield "nd16", blosc2.asarray(np.ones((1,) * 14 + (2, 3), "u1")).to_cframe()
+    import blosc2c
+
+    s = blosc2c.SChunk(1000, contiguous=True, cparams={"typesize": 4}, meta={"a": 1, "b": "x"})
+    yield "ours", fill(s)
+    yield "ours-nd", blosc2c.asarray(np.arange(60.0).reshape(3, 4, 5), chunks=(2, 2, 3), blocks=(1, 2, 2)).to_cframe()
+    yield "ours-empty", blosc2c.SChunk(1000).to_cframe()
+
+
+def blosclz_seeds() -> Seeds:
+    yield "zeros", struct.pack("<H", 928) + bytes.fromhex(
+        "2300000000e0da03010003e0dd00010302e0dd00010201e0db0002010101"
+    )
+    yield "words", struct.pack("<H", 116) + b"\x27abcdefgh\xe0\x4e\x07\x14h" + b"0123456789" * 2
+    yield "literals", struct.pack("<H", 32) + b"\x3f" + bytes(range(32))
+    far = b"".join(b"\x1f" + bytes(range(32)) for _ in range(257))
+    yield "far", struct.pack("<H", 8224 + 3 + 1) + far + b"\x3f\xff\x00\x00" + b"\x00x"
+    yield "far-long", struct.pack("<H", 8224 + 20 + 1) + far + b"\xff\x0b\xff\x00\x05" + b"\x00x"
+    chunk = compress(text(3000), [], codec=blosc2.Codec.BLOSCLZ, clevel=9, typesize=1, blocksize=3000)
+    yield "text", struct.pack("<H", 3000) + chunk[40:]
+
+
+def b2nd(shape: tuple[int, ...], chunks: tuple[int, ...], blocks: tuple[int, ...], dtype: str | None) -> bytes:
+    def numbers(values: tuple[int, ...], mark: bytes, code: str) -> bytes:
+        return bytes([0x90 + len(values)]) + b"".join(mark + struct.pack(code, v) for v in values)
+
+    out = bytes([0x97 if dtype is not None else 0x95, 0, len(shape)])
+    out += numbers(shape, b"\xd3", ">q") + numbers(chunks, b"\xd2", ">i") + numbers(blocks, b"\xd2", ">i")
+    if dtype is not None:
+        out += b"\0\xdb" + struct.pack(">I", len(dtype)) + dtype.encode()
+    return out
+
+
+def nd_seeds() -> Seeds:
+    yield "0d", b2nd((), (), (), "<f8")
+    yield "2d", b2nd((5, 7), (4, 5), (3, 2), "<i4")
+    yield "3d-large", b2nd((1 << 40, 1, 1000), (1 << 20, 1, 10), (1 << 10, 1, 5), "|u1")
+    yield "16d", b2nd((2,) * 16, (2,) * 16, (1,) * 16, "|u1")
+    yield "empty", b2nd((0, 3), (0, 3), (0, 3), "<i8")
+    yield "structured", b2nd((9,), (9,), (9,), "[('x', '<i4'), ('y', 'S300')]")
+    yield "caterva", b2nd((6, 5), (4, 4), (2, 2), None)
+    yield "overflow", b2nd((1 << 62,) * 3, (1 << 30,) * 3, (1 << 30,) * 3, "<i4")
+    yield "msgpack", bytes(msgpack.packb([0, 1, [10], [5], [2], 0, "<i4"]))
+
+
+def roundtrip_seeds() -> Seeds:
+    def params(codec: int, clevel: int, typesize: int, blocksize: int, split: int, *filters: int, times: int = 1) -> bytes:
+        head = bytes([codec, clevel, typesize, 0, blocksize & 255, blocksize >> 8, split, 3 if codec == 5 else 0])
+        slots = bytes(filters).ljust(6, b"\0")
+        return head + slots + bytes([10]) * 6 + bytes([7 if times > 1 else 0, times, 1, 0])
+
+    for codec in (0, 1, 2, 4, 5):
+        yield f"codec{codec}", params(codec, 5, 4, 512, 3, 1, times=8) + ramp(700)
+        yield f"codec{codec}-bits", params(codec, 9, 3, 300, 1, 2) + text(1000)
+    yield "delta", params(1, 5, 8, 256, 4, 3, 1, times=3) + ramp(999)
+    yield "trunc", params(1, 5, 4, 256, 4, 4) + np.linspace(0, 1, 100, dtype="<f4").tobytes()
+    yield "many-filters", params(0, 5, 4, 0, 2, 3, 1, 2, 1, 3, 2) + ramp(800)
+    yield "store", params(1, 0, 4, 0, 3, 1) + ramp(100)
+    yield "empty", params(1, 5, 4, 0, 3, 1)
+
+
+TARGETS = {
+    "chunk": chunk_seeds,
+    "frame": frame_seeds,
+    "blosclz": blosclz_seeds,
+    "nd": nd_seeds,
+    "roundtrip": roundtrip_seeds,
+}
+
+
+def main() -> None:
+    for target in sys.argv[1:] or TARGETS:
+        folder = CORPUS / target
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, seed in TARGETS[target]():
+            (folder / f"seed-{name}").write_bytes(seed)
+        files = list(folder.iterdir())
+        print(f"{target}: {len(files)} files, {sum(f.stat().st_size for f in files)} bytes")
+
+
+if __name__ == "__main__":
+    main()

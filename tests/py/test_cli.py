@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The command line as a process: exit status, what goes to stdout and what to stderr."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import subprocess
+import sys
+
+import blosc2
+import numpy as np
+import pytest
+
+import blosc2c as b2
+
+A = np.arange(60, dtype="<i4").reshape(3, 4, 5)
+
+
+def run(*args: object, cwd=None, text=True):
+    command = [sys.executable, "-m", "blosc2c", *map(str, args)]
+    return subprocess.run(command, capture_output=True, text=text, cwd=cwd, timeout=120)
+
+
+def good(*args: object, **kw) -> str:
+    out = run(*args, **kw)
+    assert out.returncode == 0, out.stderr
+    return out.stdout
+
+
+def bad(*args: object, status: int, **kw) -> str:
+    """A failure: nothing on stdout, one line for people on stderr."""
+    out = run(*args, **kw)
+    assert out.returncode == status, out.stderr
+    assert out.stdout == "" and "Traceback" not in out.stderr
+    assert out.stderr.strip()
+    return out.stderr
+
+
+@pytest.fixture
+def folder(tmp_path):
+    np.save(tmp_path / "a.npy", A)
+    b2.asarray(A, chunks=(2, 3, 4), blocks=(1, 2, 3), urlpath=tmp_path / "a.b2nd", meta={"m": 1}).close()
+    b2.SChunk(data=bytes(range(200)), chunksize=60, urlpath=tmp_path / "s.b2frame").close()
+    (tmp_path / "text").write_text("this is no frame\n" * 20)
+    return tmp_path
+
+
+def test_pack_and_unpack(folder):
+    out = run("pack", "a.npy", "new.b2nd", cwd=folder)
+    assert out.returncode == 0 and out.stdout == "" and "new.b2nd" in out.stderr
+    assert np.array_equal(blosc2.open(str(folder / "new.b2nd"))[...], A)
+    assert run("unpack", "new.b2nd", cwd=folder).returncode == 0
+    back = np.load(folder / "new.npy")
+    assert back.dtype == A.dtype and np.array_equal(back, A)
+
+
+@pytest.mark.parametrize("codec", ["blosclz", "lz4", "lz4hc", "zlib", "zstd"])
+def test_pack_options(folder, codec):
+    good("pack", "a.npy", "o.b2nd", "--codec", codec, "--clevel", 7, "--filter", "bitshuffle", "--threads", 2,
+         "--chunks", "2,4,5", "--blocks", "1,2,5", cwd=folder)  # fmt: skip
+    b = b2.open(folder / "o.b2nd")
+    assert (b.chunks, b.blocks) == ((2, 4, 5), (1, 2, 5))
+    assert b.cparams.codec.name.lower() == codec and b.cparams.clevel == 7
+    assert np.array_equal(b[...], A)
+
+
+@pytest.mark.parametrize(
+    "a",
+    [np.array(3.5), np.zeros((0, 3)), np.arange(5, dtype=">i2"), np.array(["ab", "c"]), np.ones((300, 200)),
+     np.zeros(4, [("x", "<i4"), ("y", "S3")]), np.asfortranarray(A)],
+    ids=lambda a: f"{a.dtype}{a.shape}",
+)  # fmt: skip
+def test_pack_and_unpack_any_array(tmp_path, a):
+    np.save(tmp_path / "x.npy", a)
+    good("pack", "x.npy", cwd=tmp_path)
+    good("unpack", "x.b2nd", "y.npy", cwd=tmp_path)
+    y = np.load(tmp_path / "y.npy")
+    assert (y.dtype, y.shape) == (a.dtype, a.shape) and np.array_equal(y, a)
+
+
+def test_nothing_is_replaced_without_force(folder):
+    before = (folder / "a.b2nd").read_bytes()
+    assert "--force" in bad("pack", "a.npy", cwd=folder, status=2)
+    assert (folder / "a.b2nd").read_bytes() == before
+    good("pack", "a.npy", "--force", cwd=folder)
+    assert (folder / "a.b2nd").read_bytes() != before
+
+
+def test_failures_leave_nothing_behind(folder):
+    (folder / "broken.b2nd").write_bytes((folder / "a.b2nd").read_bytes()[:-30])
+    before = sorted(os.listdir(folder))
+    bad("unpack", "broken.b2nd", "out.npy", cwd=folder, status=1)
+    bad("unpack", "s.b2frame", "out.npy", cwd=folder, status=1)
+    bad("pack", "text", "out.b2nd", cwd=folder, status=2)
+    bad("pack", "a.npy", "out.b2nd", "--chunks", "1,2", cwd=folder, status=2)
+    bad("pack", "a.npy", "out.b2nd", "--clevel", "11", cwd=folder, status=2)
+    assert sorted(os.listdir(folder)) == before
+
+
+def test_info(folder):
+    text = good("info", "a.b2nd", cwd=folder)
+    assert "(3, 4, 5)" in text and "int32" in text
+    facts = json.loads(good("info", "--json", "a.b2nd", cwd=folder))
+    assert facts["type"] == "NDArray" and facts["shape"] == [3, 4, 5]
+    assert (facts["chunks"], facts["blocks"]) == ([2, 3, 4], [1, 2, 3])
+    assert facts["meta"]["m"] == 1
+    facts = json.loads(good("info", "--json", "s.b2frame", cwd=folder))
+    assert (facts["type"], facts["nbytes"], facts["nchunks"], facts["chunksize"]) == ("SChunk", 200, 4, 60)
+
+
+def test_info_agrees_with_the_header(folder):
+    import msgpack
+
+    path = str(folder / "r.b2frame")
+    r = blosc2.SChunk(chunksize=400, urlpath=path, meta={"a": [1]}, cparams={"typesize": 4, "codec": blosc2.Codec.LZ4HC, "clevel": 3})
+    for i in range(3):
+        r.append_data(np.arange(i, i + 100, dtype="<i4"))
+    r.vlmeta["v"] = "text"
+    raw = (folder / "r.b2frame").read_bytes()
+    head = msgpack.unpackb(raw[: int.from_bytes(raw[11:15], "big")], strict_map_key=False)
+    facts = json.loads(good("info", "--json", path))
+    assert (facts["nbytes"], facts["typesize"], facts["chunksize"]) == (head[4], head[6], head[8])
+    assert (facts["codec"], facts["clevel"]) == ("lz4hc", 3)
+    assert facts["nchunks"] == 3 and facts["contiguous"] is True
+    assert facts["meta"] == {"a": [1]} and facts["vlmeta"] == {"v": "text"}
+
+
+def test_cat(folder):
+    assert good("cat", "a.b2nd", "[1, 2, 3]", cwd=folder) == f"{A[1, 2, 3]}\n"
+    assert good("cat", "a.b2nd", "[0]", cwd=folder) == "\n".join(",".join(map(str, row)) for row in A[0].tolist()) + "\n"
+    assert good("cat", "a.b2nd", "-1, ::2, -1", cwd=folder) == ",".join(map(str, A[-1, ::2, -1])) + "\n"
+    raw = run("cat", "--npy", "a.b2nd", "[:, 1]", cwd=folder, text=False).stdout
+    assert np.array_equal(np.load(io.BytesIO(raw)), A[:, 1])
+
+
+@pytest.mark.parametrize("index", ["[7]", "[0,0,0,0]", "[", "x", "__import__('os')", "[1:2:0]", "1.5", "[f()]"])
+def test_cat_of_what_is_no_index(folder, index):
+    bad("cat", "a.b2nd", index, cwd=folder, status=2)
+
+
+@pytest.mark.parametrize("command", ["info", "cat", "unpack"])
+def test_inputs_that_cannot_be_read(folder, command):
+    assert "nothing" in bad(command, "nothing", cwd=folder, status=1)
+    assert "text" in bad(command, "text", cwd=folder, status=1)
+    (folder / "empty").write_bytes(b"")
+    bad(command, "empty", cwd=folder, status=1)
+    (folder / "dir").mkdir()
+    bad(command, "dir", cwd=folder, status=1)
+
+
+def test_wrong_usage():
+    for args in ([], ["nothing"], ["pack"], ["info"], ["pack", "a", "b", "--codec", "x"], ["info", "--what", "x"]):
+        assert "usage" in bad(*args, status=2)
+
+
+def test_help_and_version():
+    assert "usage" in good("--help")
+    for command in ("pack", "unpack", "info", "cat"):
+        assert "usage" in good(command, "--help")
+    assert b2.__version__ in good("--version")
+
+
+def test_a_reader_that_goes_away(folder):
+    b2.asarray(np.arange(500_000), urlpath=folder / "long.b2nd").close()
+    command = [sys.executable, "-m", "blosc2c", "cat", str(folder / "long.b2nd")]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        process.stdout.read(10)
+        process.stdout.close()
+        assert b"Traceback" not in process.stderr.read()
+
+
+def test_installed_command(folder):
+    path = os.path.join(os.path.dirname(sys.executable), "blosc2c")
+    out = subprocess.run([path, "--version"], capture_output=True, text=True)
+    assert out.returncode == 0 and b2.__version__ in out.stdout
+
+
+def test_selftest():
+    out = good("selftest")
+    assert "zstd" in out and "FAILED" not in out and "DIFFERS" not in out

@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Index arithmetic against NumPy, without any compressed data."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from arrays import basic_keys, fancy_keys
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
+
+from blosc2c.indexing import Box, Gather, parse_key, run_gather
+
+shapes = st.lists(st.integers(0, 6), max_size=4).map(tuple)
+full_shapes = st.lists(st.integers(1, 6), min_size=1, max_size=4).map(tuple)
+
+
+def numbered(shape):
+    return np.arange(int(np.prod(shape, dtype=int))).reshape(shape)
+
+
+def take(a: np.ndarray, start, count, step) -> np.ndarray:
+    """What the reader of boxes must give: only boxes inside the array are allowed."""
+    for s, c, k, n in zip(start, count, step, a.shape, strict=True):
+        assert k >= 1 and c >= 0 and (c == 0 or 0 <= s <= s + (c - 1) * k < n)
+    return a[tuple(slice(s, s + c * k, k) for s, c, k in zip(start, count, step, strict=True))]
+
+
+def apply(plan: Box | Gather, a: np.ndarray) -> np.ndarray:
+    if isinstance(plan, Gather):
+        return run_gather(plan, tuple(max(1, n // 2) for n in a.shape), a.dtype, lambda *box: take(a, *box))
+    part = take(a, plan.start, plan.count, plan.step)
+    return (part[plan.flip] if plan.flip else part).reshape(plan.shape)
+
+
+@settings(max_examples=400)
+@given(st.data(), shapes)
+def test_basic_keys(data, shape):
+    a, key = numbered(shape), data.draw(basic_keys(shape))
+    plan = parse_key(key, shape)
+    assert isinstance(plan, Box)
+    result = apply(plan, a)
+    assert result.shape == a[key].shape
+    assert_array_equal(result, a[key])
+
+
+@settings(max_examples=400)
+@given(st.data(), full_shapes)
+def test_fancy_keys(data, shape):
+    a, key = numbered(shape), data.draw(fancy_keys(shape))
+    try:
+        want = a[key]
+    except IndexError:  # shapes that do not broadcast: we must say so too
+        with pytest.raises(IndexError):
+            apply(parse_key(key, shape), a)
+        return
+    plan = parse_key(key, shape)
+    assert isinstance(plan, Gather)
+    result = apply(plan, a)
+    assert result.shape == want.shape
+    assert_array_equal(result, want)
+
+
+@settings(max_examples=150)
+@given(st.data(), full_shapes, st.integers(0, 99))
+def test_masks_of_several_axes(data, shape, seed):
+    ndim = data.draw(st.integers(1, len(shape)))
+    a, mask = numbered(shape), np.random.default_rng(seed).integers(0, 2, shape[:ndim]).astype(bool)
+    assert_array_equal(apply(parse_key(mask, shape), a), a[mask])
+
+
+@pytest.mark.parametrize("key", [True, False, np.True_, (True, 0), (0, False), (None, True)], ids=repr)
+def test_scalar_booleans(key):
+    a = numbered((3, 4))
+    result = apply(parse_key(key, a.shape), a)
+    assert result.shape == a[key].shape
+    assert_array_equal(result, a[key])
+
+
+BAD = [
+    (3,),
+    (-4,),
+    (0, 4),
+    (0, 0, 0),
+    (slice(None),) * 3,
+    (Ellipsis, Ellipsis),
+    "x",
+    1.0,
+    (1.5, 0),
+    [0, 3],
+    [-4],
+    [1.0],
+    np.zeros((2, 2), bool),
+    np.zeros(4, bool),
+    ([0, 1], [0, 1, 2]),
+    {},
+    (0, "a"),
+    np.array(["a"]),
+]
+
+
+@pytest.mark.parametrize("key", BAD, ids=repr)
+def test_bad_keys(key):
+    a = numbered((3, 4))
+    with pytest.raises(IndexError):
+        a[key]
+    with pytest.raises(IndexError):
+        parse_key(key, a.shape)
+
+
+def test_zero_step():
+    with pytest.raises(ValueError):
+        parse_key(slice(None, None, 0), (3,))
+
+
+@pytest.mark.parametrize("key", [np.int64(2), np.uint8(1), np.array(2), np.array(-1)], ids=repr)
+def test_numpy_integers(key):
+    a = numbered((3, 4))
+    assert_array_equal(apply(parse_key(key, a.shape), a), a[key])
+
+
+def test_huge_bounds_and_axes():
+    shape = (1 << 60, 3)
+    plan = parse_key((slice(-(1 << 70), 1 << 70, 1 << 61), 1), shape)
+    assert plan.count[0] == 1
+    plan = parse_key((slice(-2, None), slice(None, None, -2)), shape)
+    assert (plan.start, plan.count, plan.step) == (((1 << 60) - 2, 0), (2, 2), (1, 2))
+
+
+@given(full_shapes, st.data())
+def test_a_list_is_an_array(shape, data):
+    indices = data.draw(st.lists(st.integers(-shape[0], shape[0] - 1), max_size=5))
+    assume(indices or len(shape))
+    a = numbered(shape)
+    assert_array_equal(apply(parse_key(indices, shape), a), a[indices])
+
+
+def test_each_chunk_is_read_once():
+    """Points are read chunk by chunk, not one by one."""
+    a, boxes = numbered((100, 10)), []
+
+    def read(start, count, step):
+        boxes.append((start, count))
+        return take(a, start, count, step)
+
+    key = (np.array([5, 99, 6, 40, 7, 41, 98]), slice(2, 5))
+    result = run_gather(parse_key(key, a.shape), (10, 10), a.dtype, read)
+    assert_array_equal(result, a[key])
+    assert len(boxes) == 3
+    assert all(count[0] <= 10 for _, count in boxes)

@@ -1,0 +1,235 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Enumerations, parameter classes and process-wide settings."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import subprocess
+import sys
+
+import blosc2
+import pytest
+
+import blosc2c as b2
+
+
+@pytest.mark.parametrize("name", ["Codec", "Filter", "SplitMode", "SpecialValue", "Tuner"])
+def test_enums_are_those_of_the_reference(name):
+    ours, theirs = getattr(b2, name), getattr(blosc2, name)
+    assert {m.name: m.value for m in ours} == {m.name: m.value for m in theirs}
+
+
+@pytest.mark.parametrize(
+    "name", ["EXTENDED_HEADER_LENGTH", "MIN_HEADER_LENGTH", "MAX_BUFFERSIZE", "MAX_TYPESIZE"]
+)
+def test_constants_are_those_of_the_reference(name):
+    assert getattr(b2, name) == getattr(blosc2, name)
+
+
+@pytest.mark.parametrize("name", ["CParams", "DParams", "Storage"])
+def test_fields_and_defaults_are_those_of_the_reference(name):
+    ours, theirs = getattr(b2, name), getattr(blosc2, name)
+    assert [f.name for f in dataclasses.fields(ours)] == [f.name for f in dataclasses.fields(theirs)]
+
+    def plain(value):
+        if isinstance(value, list | tuple):
+            return [plain(v) for v in value]
+        return getattr(value, "value", value)
+
+    mine, other = dataclasses.asdict(ours()), dataclasses.asdict(theirs())
+    mine.pop("nthreads", None), other.pop("nthreads", None)
+    assert {k: plain(v) for k, v in mine.items()} == {k: plain(v) for k, v in other.items()}
+
+
+def test_dataclasses_are_real_ones():
+    c = b2.CParams(clevel=7)
+    assert dataclasses.asdict(c)["clevel"] == 7
+    assert dataclasses.replace(c, typesize=3).typesize == 3
+    assert dataclasses.replace(c) == c
+    assert dataclasses.asdict(b2.CParams()) == b2.cparams_dflts
+    assert dataclasses.asdict(b2.DParams()) == b2.dparams_dflts
+    assert dataclasses.asdict(b2.Storage()) == b2.storage_dflts
+
+
+def test_numbers_and_names_become_members():
+    c = b2.CParams(codec="zstd", filters="shuffle", splitmode="always_split")
+    assert c.codec is b2.Codec.ZSTD and c.splitmode is b2.SplitMode.ALWAYS_SPLIT
+    assert b2.Filter.SHUFFLE in list(c.filters)
+    assert b2.CParams(codec=1).codec is b2.Codec.LZ4
+    assert b2.CParams(filters=[2, "delta"]).filters == [b2.Filter.BITSHUFFLE, b2.Filter.DELTA]
+    assert b2.CParams(codec=200).codec == 200  # user-defined numbers stay numbers
+
+
+@pytest.mark.parametrize(
+    "kw",
+    [
+        {"clevel": -1},
+        {"clevel": 10},
+        {"typesize": 0},
+        {"typesize": -4},
+        {"typesize": blosc2.MAX_TYPESIZE + 1},
+        {"nthreads": 0},
+        {"nthreads": 1000},
+        {"blocksize": -1},
+        {"blocksize": 536866817},
+        {"splitmode": 0},
+        {"splitmode": 9},
+        {"codec": "zst"},
+        {"codec": 256},
+        {"codec": -1},
+        {"filters": ["shufle"]},
+        {"filters": [300]},
+        {"filters": [1] * 7, "filters_meta": [0] * 7},
+        {"filters": [1, 1], "filters_meta": [0]},
+        {"filters": [1], "filters_meta": [256]},
+        {"filters": [1], "filters_meta": [-129]},
+        {"tuner": 5},
+    ],
+    ids=str,
+)
+def test_values_outside_their_range(kw):
+    with pytest.raises(b2.ParameterError) as info:
+        b2.CParams(**kw)
+    assert isinstance(info.value, ValueError)
+    with pytest.raises(ValueError):
+        b2.compress2(bytes(100), **kw)
+
+
+@pytest.mark.parametrize("kw", [{"clevel": 1.5}, {"typesize": "4"}, {"blocksize": None}], ids=str)
+def test_values_of_another_type(kw):
+    with pytest.raises(TypeError):
+        b2.CParams(**kw)
+
+
+def test_a_misspelt_name_is_answered_with_the_right_one():
+    with pytest.raises(b2.UnknownCodecError, match="zstd"):
+        b2.CParams(codec="zst")
+    with pytest.raises(b2.UnknownFilterError, match="shuffle"):
+        b2.CParams(filters=["shufle"])
+
+
+def test_metas_may_be_signed_as_in_the_reference():
+    """trunc_prec counts from the other end with a negative number; it is stored as a byte."""
+    chunks = [
+        b2.compress2(bytes(range(200)), typesize=8, filters=[b2.Filter.TRUNC_PREC], filters_meta=[meta])
+        for meta in (-3, 253)
+    ]
+    assert chunks[0] == chunks[1]
+    assert chunks[0][24] == 253
+
+
+def test_caller_lists_are_left_alone():
+    filters, metas = [b2.Filter.SHUFFLE, 35], [0, 0, 0]
+    b2.CParams(filters=filters, filters_meta=metas, typesize=4)
+    assert (filters, metas) == ([b2.Filter.SHUFFLE, 35], [0, 0, 0])
+
+
+def test_storage():
+    assert b2.Storage().contiguous is False
+    assert b2.Storage(urlpath="x.b2nd").contiguous is True
+    assert b2.Storage(urlpath="x.b2nd", contiguous=False).contiguous is False
+    with pytest.raises(ValueError):
+        b2.Storage(mode="x")
+    with pytest.raises(ValueError):
+        b2.Storage(urlpath="s3://bucket/x.b2nd")
+
+
+def test_dparams():
+    assert b2.DParams(nthreads=3).nthreads == 3
+    with pytest.raises(ValueError):
+        b2.DParams(nthreads=0)
+
+
+def test_nthreads_default_and_setting():
+    before = b2.set_nthreads(3)
+    try:
+        assert b2.CParams().nthreads == b2.DParams().nthreads == 3
+        assert b2.set_nthreads(2) == 3
+        with pytest.raises(ValueError):
+            b2.set_nthreads(0)
+        assert b2.nthreads == 2
+    finally:
+        b2.set_nthreads(before)
+    assert 1 <= before <= 8 and before == b2.nthreads
+
+
+def test_environment_sets_nthreads():
+    code = "import blosc2c; print(blosc2c.nthreads, blosc2c.CParams().nthreads)"
+    env = {**os.environ, "BLOSC_NTHREADS": "6"}
+    out = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True)
+    assert out.stdout.split() == ["6", "6"]
+
+
+def test_global_codec_and_blocksize():
+    before = b2.get_compressor()
+    try:
+        b2.set_compressor(b2.Codec.LZ4)
+        assert b2.get_compressor() == "lz4"
+        with pytest.raises(ValueError):
+            b2.set_compressor("nothing")
+        b2.set_blocksize(4096)
+        assert b2.get_blocksize() == 4096
+        assert b2.get_cbuffer_sizes(b2.compress(bytes(range(256)) * 400, typesize=1))[2] == 4096
+    finally:
+        b2.set_blocksize(0)
+        b2.set_compressor(before)
+    assert b2.get_blocksize() == 0
+
+
+def test_facts_of_the_build():
+    assert set(b2.compressor_list()) == {b2.Codec(n) for n in (0, 1, 2, 4, 5)}
+    for codec in b2.compressor_list():
+        name, version = b2.clib_info(codec)
+        assert isinstance(name, bytes) and isinstance(version, bytes) and name and version
+    with pytest.raises(b2.UnknownCodecError):
+        b2.clib_info(b2.Codec.GROK)
+    assert b2.detect_number_of_cores() == len(os.sched_getaffinity(0))
+    assert b2.cpu_info["count"] == b2.get_cpu_info()["count"] == b2.detect_number_of_cores()
+    assert b2.__version__
+
+
+def test_set_releasegil_has_no_effect():
+    first = b2.set_releasegil(False)
+    assert b2.set_releasegil(first) is False
+
+
+def test_print_versions(capsys):
+    b2.print_versions()
+    assert b2.__version__ in capsys.readouterr().out
+
+
+def test_names_of_the_compute_engine_are_explained():
+    with pytest.raises(AttributeError, match="python-blosc2"):
+        b2.lazyexpr  # noqa: B018
+    with pytest.raises(AttributeError):
+        b2.no_such_name_at_all  # noqa: B018
+    import blosc2c.compat
+
+    assert "lazyexpr" in blosc2c.compat.MISSING
+    for name in blosc2c.compat.MISSING:
+        assert not hasattr(b2, name)
+        with pytest.raises(AttributeError):
+            getattr(b2, name)
+
+
+def test_every_public_name_of_the_reference_is_there_or_explained():
+    import blosc2c.compat
+
+    unexplained = [n for n in blosc2.__all__ if not hasattr(b2, n) and n not in blosc2c.compat.MISSING]
+    assert unexplained == []
+
+
+def test_every_listed_name_exists():
+    assert len(set(b2.__all__)) == len(b2.__all__)
+    for name in b2.__all__:
+        assert getattr(b2, name) is not None, name
+        assert name in dir(b2)
+
+
+def test_import_is_light():
+    """Neither the compute stack nor the network is pulled in, and numpy itself only on demand."""
+    code = "import sys, blosc2c; print(*sys.modules)"
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    modules = set(out.stdout.split())
+    assert modules.isdisjoint({"numexpr", "requests", "httpx", "pydantic", "rich", "ssl", "blosc2", "asyncio"})

@@ -1,0 +1,221 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Threads, the GIL and fork."""
+
+from __future__ import annotations
+
+import os
+import random
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from inputs import make
+
+import blosc2c as b2
+
+A = np.cumsum(np.random.default_rng(0).integers(0, 9, (600, 700)), axis=1).astype("<i4")
+
+
+@pytest.fixture(params=["memory", "file", "directory"])
+def array(request, tmp_path):
+    where = {} if request.param == "memory" else {"urlpath": tmp_path / "a.b2nd"}
+    where["contiguous"] = request.param != "directory"
+    b2.asarray(A, chunks=(150, 170), blocks=(40, 60), **where).close() if "urlpath" in where else None
+    yield b2.open(where["urlpath"]) if "urlpath" in where else b2.asarray(A, chunks=(150, 170), blocks=(40, 60))
+
+
+@pytest.mark.parametrize("nthreads", [1, 3])
+def test_many_threads_read_one_array(array, nthreads):
+    array.dparams = b2.DParams(nthreads=nthreads)
+
+    def read(seed: int) -> None:
+        rng = random.Random(seed)
+        for _ in range(30):
+            i, j = (sorted(rng.sample(range(n + 1), 2)) for n in A.shape)
+            key = (slice(*i, rng.randint(1, 3)), slice(*j))
+            assert np.array_equal(array[key], A[key])
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(read, range(16)))
+
+
+def test_many_threads_compress_and_decompress():
+    data = [make("mixed", 300_000 + i, i) for i in range(8)]
+    want = [b2.compress2(d, typesize=4, nthreads=1) for d in data]
+
+    def work(i: int) -> None:
+        for _ in range(3):
+            chunk = b2.compress2(data[i % 8], typesize=4, nthreads=1 + i % 4)
+            assert chunk == want[i % 8]
+            assert b2.decompress2(chunk, nthreads=1 + i % 3) == data[i % 8]
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(work, range(24)))
+
+
+def test_readers_while_metadata_is_written():
+    """Writers and readers of one object take turns; nobody sees half a change."""
+    s = b2.SChunk(data=A.tobytes(), chunksize=100_000, cparams={"typesize": 4})
+    stop, failures = threading.Event(), []
+
+    def read() -> None:
+        while not stop.is_set():
+            try:
+                assert s[1000:2000] == A.tobytes()[4000:8000]
+            except Exception as exc:
+                failures.append(exc)
+                return
+
+    threads = [threading.Thread(target=read) for _ in range(4)]
+    for t in threads:
+        t.start()
+    for i in range(200):
+        s.vlmeta["i"] = i
+        s.append_data(b"more" * 25)
+    stop.set()
+    for t in threads:
+        t.join()
+    assert failures == [] and s.vlmeta["i"] == 199
+
+
+def test_close_waits_for_readers():
+    for _ in range(20):
+        a = b2.asarray(A, chunks=(150, 170), blocks=(40, 60))
+        results = []
+
+        def read(a=a, results=results) -> None:
+            try:
+                while True:
+                    results.append(np.array_equal(a[100:300, 50:400], A[100:300, 50:400]))
+            except b2.ClosedError:
+                results.append("closed")
+
+        threads = [threading.Thread(target=read) for _ in range(3)]
+        for t in threads:
+            t.start()
+        time.sleep(0.002)
+        a.close()
+        for t in threads:
+            t.join(30)
+        assert results.count("closed") == 3 and False not in results
+
+
+def ticks_during(work) -> int:
+    """How often another Python thread got to run while work() ran."""
+    count, stop, ready = [0], threading.Event(), threading.Event()
+
+    def tick() -> None:
+        ready.set()
+        while not stop.is_set():
+            count[0] += 1
+            time.sleep(0.0005)
+
+    t = threading.Thread(target=tick)
+    t.start()
+    ready.wait()
+    before = count[0]
+    work()
+    ticks = count[0] - before
+    stop.set()
+    t.join()
+    return ticks
+
+
+def test_the_gil_is_released():
+    # One C call of a second or so each; with the GIL held the other thread could tick once or twice.
+    data = make("text", 6_000_000)
+    chunk = b2.compress2(make("text", 400_000_000 // 8) * 8, codec="lz4", clevel=1, typesize=1, nthreads=1)
+    out = bytearray(400_000_000)
+    assert ticks_during(lambda: b2.compress2(data, clevel=9, typesize=1, nthreads=1)) > 10
+    assert ticks_during(lambda: b2.decompress2(chunk, dst=out, nthreads=1)) > 10
+
+
+def run(code: str) -> str:
+    out = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, timeout=120
+    )
+    assert out.returncode == 0, out.stderr
+    return out.stdout
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+def test_fork_after_threaded_use():
+    """A child starts its own workers and reads what its parent opened."""
+    assert run(
+        """
+        import os, warnings, numpy as np, blosc2c as b2
+        warnings.simplefilter("ignore")  # of fork with threads: that is what is tested
+        a = np.arange(4_000_000)
+        b = b2.asarray(a, cparams={"nthreads": 4}, dparams={"nthreads": 4})
+        chunk = b2.compress2(a, nthreads=4)
+        assert (b[...] == a).all()
+        pids = []
+        for _ in range(4):
+            pid = os.fork()
+            if pid == 0:
+                ok = (b[...] == a).all() and b2.decompress2(chunk, nthreads=4) == a.tobytes()
+                ok = ok and b2.compress2(a, nthreads=4) == chunk
+                os._exit(0 if ok else 1)
+            pids.append(pid)
+        assert all(os.waitpid(pid, 0)[1] == 0 for pid in pids)
+        assert (b[...] == a).all()
+        print("fine")
+        """
+    ) == "fine\n"
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+def test_fork_while_threads_read():
+    assert run(
+        """
+        import os, threading, warnings, numpy as np, blosc2c as b2
+        warnings.simplefilter("ignore")
+        a = np.arange(1_000_000)
+        b = b2.asarray(a, dparams={"nthreads": 3})
+        stop = threading.Event()
+        def read():
+            while not stop.is_set():
+                b[...]
+        threads = [threading.Thread(target=read) for _ in range(3)]
+        for t in threads: t.start()
+        for _ in range(10):
+            pid = os.fork()
+            if pid == 0:
+                ok = (b[5000:900_000] == a[5000:900_000]).all()
+                b.close()
+                os._exit(0 if ok else 1)
+            assert os.waitpid(pid, 0)[1] == 0
+        stop.set()
+        for t in threads: t.join()
+        print("fine")
+        """
+    ) == "fine\n"
+
+
+def test_exit_with_idle_workers():
+    assert run("import blosc2c as b2; b2.compress2(bytes(range(256)) * 8000, nthreads=4); print('fine')") == "fine\n"
+
+
+def test_multiprocessing_by_fork_and_spawn(tmp_path):
+    code = """
+        import multiprocessing, sys, warnings, numpy as np, blosc2c as b2
+        warnings.simplefilter("ignore")
+        def total(a): return int(a[::7].sum())
+        if __name__ == "__main__":
+            a = np.arange(500_000)
+            b = b2.asarray(a, dparams={"nthreads": 2})
+            b[...]
+            for method in ("fork", "spawn"):
+                with multiprocessing.get_context(method).Pool(2) as pool:
+                    assert pool.map(total, [b] * 4) == [int(a[::7].sum())] * 4
+            print("fine")
+        """
+    script = tmp_path / "script.py"
+    script.write_text(textwrap.dedent(code))
+    out = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=120)
+    assert out.stdout == "fine\n", out.stderr
