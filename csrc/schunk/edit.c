@@ -109,46 +109,83 @@ static b2i_entry special_entry(uint8_t kind)
     return kind == B2C_SPECIAL_NAN ? B2I_ENTRY_NAN : B2I_ENTRY_UNINIT;
 }
 
-/*
- * A chunk of a repeated value instead of one of zeros, NaN or uninitialised
- * data: the reference library reads those only from the index.
- */
-static b2c_status value_chunk(uint8_t kind, uint8_t typesize, uint64_t nbytes, uint8_t out[64],
-                              size_t *len, b2c_error *err)
+/* Fills n bytes with zeros or NaN of 'width' bytes. */
+static void fill_pattern(uint8_t kind, uint32_t width, uint8_t *p, size_t n)
 {
-    static const uint8_t zeros[8] = { 0 }, nan32[4] = { 0, 0, 0xC0, 0x7F },
-                         nan64[8] = { 0, 0, 0, 0, 0, 0, 0xF8, 0x7F };
+    static const uint8_t nan32[4] = { 0, 0, 0xC0, 0x7F }, nan64[8] = { 0, 0, 0, 0, 0, 0, 0xF8, 0x7F };
+    memset(p, 0, n);
+    for (size_t i = 0; kind == B2C_SPECIAL_NAN && i + width <= n; i += width) {
+        memcpy(p + i, width == 4 ? nan32 : nan64, width);
+    }
+}
+
+/*
+ * A chunk with payload for zeros, NaN or uninitialised data: the reference library reads
+ * their special chunks only from the index, and needs a repeated value to
+ * have at least the frame's type size.  Data that is no multiple of it is stored as it is.
+ */
+static b2c_status plain_chunk(const b2c_schunk *s, const b2i_chunk_head *head,
+                              b2i_scratch *scratch, b2i_span *out, b2c_error *err)
+{
+    uint32_t width = head->special == B2C_SPECIAL_NAN ? head->typesize : 1;
+    uint32_t typesize = s->now.cparams.typesize;
     b2c_cparams cp;
     b2c_cparams_init(&cp);
     cp.codec = B2C_CODEC_BLOSCLZ;
-    cp.typesize = 1;
-    const uint8_t *value = zeros;
-    if (kind == B2C_SPECIAL_NAN) {
-        cp.typesize = typesize;
-        value = typesize == 4 ? nan32 : nan64;
+    cp.clevel = 0;
+    cp.typesize = typesize > width ? typesize : width;
+    bool repeats = head->nbytes % cp.typesize == 0 && cp.typesize % width == 0;
+    size_t n = repeats ? cp.typesize : head->nbytes;
+    size_t len, cap = n + B2C_HEADER_LEN;
+    uint8_t *p = b2i_scratch_get(scratch, cap + n);
+    if (p == NULL) {
+        return b2i_fail_memory(err);
     }
-    return b2i_special_encode(&cp, B2C_SPECIAL_VALUE, nbytes, value, out, 64, len, err);
+    uint8_t *data = p + cap;
+    fill_pattern(head->special, width, data, n);
+    if (repeats) {
+        B2I_TRY(b2i_special_encode(&cp, B2C_SPECIAL_VALUE, head->nbytes, data, p, cap, &len, err));
+    } else {
+        b2c_ctx *ctx;
+        B2I_TRY(b2c_ctx_new(NULL, 1, NULL, &ctx, err));
+        cp.typesize = 1;
+        b2c_status st = b2i_chunk_encode(ctx, &cp, b2i_span_of(data, n), p, cap, &len, err);
+        b2c_ctx_free(ctx);
+        B2I_TRY(st);
+    }
+    *out = b2i_span_of(p, len);
+    return B2C_OK;
 }
 
-static b2c_status put(b2c_schunk *s, b2i_span chunk, const b2i_chunk_head *head, b2i_redo redo,
-                      b2i_entry *entry, b2c_error *err)
+static b2c_status put_bytes(b2c_schunk *s, b2i_span chunk, b2i_redo redo, b2i_entry *entry,
+                            b2c_error *err)
 {
-    uint8_t value[64];
-    if (fits_index(&s->now, head)) {
-        *entry = special_entry(head->special);
-        return B2C_OK;
-    }
-    chunk.n = head->cbytes;
-    if (head->special != B2C_SPECIAL_NONE && head->special != B2C_SPECIAL_VALUE) {
-        B2I_TRY(value_chunk(head->special, head->typesize, head->nbytes, value, &chunk.n, err));
-        chunk.p = value;
-    }
     b2c_status st = s->store->ops->put(s->store, chunk, &redo, entry, err);
     if (st == B2C_OK) {
         s->now.cbytes += chunk.n;
     } else if (st == B2C_E_IO) {
         s->store->failed = true;
     }
+    return st;
+}
+
+static b2c_status put(b2c_schunk *s, b2i_span chunk, const b2i_chunk_head *head, b2i_redo redo,
+                      b2i_entry *entry, b2c_error *err)
+{
+    b2i_scratch scratch = { 0 };
+    b2c_status st = B2C_OK;
+    if (fits_index(&s->now, head)) {
+        *entry = special_entry(head->special);
+        return B2C_OK;
+    }
+    chunk.n = head->cbytes;
+    if (head->special != B2C_SPECIAL_NONE && head->special != B2C_SPECIAL_VALUE) {
+        st = plain_chunk(s, head, &scratch, &chunk, err);
+    }
+    if (st == B2C_OK) {
+        st = put_bytes(s, chunk, redo, entry, err);
+    }
+    b2i_scratch_free(&scratch);
     return st;
 }
 
@@ -172,22 +209,30 @@ static void drop(b2c_schunk *s, b2i_entry entry, uint64_t len)
     }
 }
 
-/* Turns entries without payload into chunks, as a frame of variable sizes needs them. */
+/* Gives entry i, which has no payload, one. */
+static b2c_status make_payload(b2c_schunk *s, uint64_t i, b2c_error *err)
+{
+    b2i_scratch scratch = { 0 };
+    b2i_chunk_head head;
+    b2i_span chunk;
+    B2I_TRY(b2i_schunk_chunk_head(s, i, &head, err));
+    b2c_status st = plain_chunk(s, &head, &scratch, &chunk, err);
+    if (st == B2C_OK) {
+        const b2i_redo none = { B2I_REDO_NONE, 0 };
+        st = put_bytes(s, chunk, none, &s->now.entries[i], err);
+        s->now.nspecial -= st == B2C_OK;
+    }
+    b2i_scratch_free(&scratch);
+    return st;
+}
+
+/* A frame of variable chunk sizes can have no entries without payload: nothing tells their size. */
 static b2c_status make_variable(b2c_schunk *s, b2c_error *err)
 {
     for (uint64_t i = 0; s->now.nspecial > 0 && i < s->now.nchunks; i++) {
-        if ((s->now.entries[i] & B2I_ENTRY_SPECIAL) == 0) {
-            continue;
+        if ((s->now.entries[i] & B2I_ENTRY_SPECIAL) != 0) {
+            B2I_TRY(make_payload(s, i, err));
         }
-        uint8_t bytes[64];
-        b2i_chunk_head head;
-        b2i_span chunk = b2i_span_of(bytes, 0);
-        const b2i_redo none = { B2I_REDO_NONE, 0 };
-        B2I_TRY(b2i_schunk_chunk_head(s, i, &head, err));
-        B2I_TRY(value_chunk(head.special, head.typesize, head.nbytes, bytes, &chunk.n, err));
-        B2I_TRY(s->store->ops->put(s->store, chunk, &none, &s->now.entries[i], err));
-        s->now.cbytes += chunk.n;
-        s->now.nspecial--;
     }
     B2I_TRY(b2i_state_make_ends(&s->now, err));
     s->now.chunksize = B2I_CHUNKSIZE_VAR;

@@ -1,0 +1,146 @@
+#!/usr/bin/env bash
+# Run every test.  Installs what is lacking, stops at the first failing step.
+# Old sample files in $B2C_SAMPLES are tested as well when that is set.
+# SPDX-License-Identifier: BSD-3-Clause
+set -euo pipefail
+cd "$(dirname "$0")"
+. tools/packages.sh
+
+build=build/test
+current=start
+c_runs=0
+c_passed=0
+runner=()
+
+step()
+{
+    current=$*
+    printf '\n== %s ==\n' "$*"
+}
+
+# c_tests name [cmake option…]: configure, build with warnings as errors, run all C tests and
+# replay the fuzz corpora.
+c_tests()
+{
+    local dir=$build/$1
+    shift
+    cmake -S . -B "$dir" -G Ninja -DB2C_WERROR=ON -DB2C_TESTS=ON -DB2C_FUZZ_REPLAY=ON \
+        -DB2C_BUILD_CORE=OFF -DB2C_BUILD_SHARED=OFF "$@" >"$dir.log" || {
+        cat "$dir.log"
+        return 1
+    }
+    cmake --build "$dir" -- --quiet
+    "${runner[@]}" ctest --test-dir "$dir" --output-on-failure --no-tests=error \
+        -j "$(nproc)" | tee "$dir.log"
+    c_runs=$((c_runs + 1))
+    c_passed=$((c_passed + $(sed -n 's/.*tests failed out of \([0-9]*\)$/\1/p' "$dir.log")))
+}
+
+# xxhash.h alone, without the other headers of this machine, for cross builds.
+cross_include()
+{
+    local dir=$PWD/$build/include
+    mkdir -p "$dir"
+    cp /usr/include/xxhash.h "$dir"
+    printf '%s' "$dir"
+}
+
+installed_library()
+{
+    local prefix=$PWD/$build/moved
+    rm -rf "$prefix" "$build/prefix" "$build/consumer"
+    cmake -S . -B "$build/library" -G Ninja -DB2C_WERROR=ON -DB2C_BUILD_CORE=OFF \
+        -DCMAKE_INSTALL_PREFIX="$PWD/$build/prefix" -DCMAKE_INSTALL_LIBDIR=lib >"$build/library.log"
+    cmake --build "$build/library" -- --quiet
+    tools/check_symbols.sh "$build/library/libblosc2c.so"
+    cmake --install "$build/library" >"$build/library.log"
+    mv "$build/prefix" "$prefix"
+
+    cmake -S tests/install -B "$build/consumer" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" \
+        >"$build/library.log"
+    cmake --build "$build/consumer" -- --quiet
+    "$build/consumer/consumer"
+
+    export PKG_CONFIG_PATH=$prefix/lib/pkgconfig
+    # shellcheck disable=SC2046  # a list of flags
+    cc -Wall -Werror tests/install/consumer.c -o "$build/consumer/by-pkg-config" \
+        $(pkg-config --cflags --libs blosc2c)
+    LD_LIBRARY_PATH=$prefix/lib "$build/consumer/by-pkg-config"
+}
+
+finish()
+{
+    local status=$?
+    [ $status = 0 ] || printf '\nFAILED: %s (exit status %s)\n' "$current" "$status" >&2
+}
+trap finish EXIT
+mkdir -p "$build"
+
+step "Setup: packages, wheel, demonstration"
+need_packages clang libclang-rt-dev gcc-aarch64-linux-gnu libc6-dev-arm64-cross gcc-s390x-linux-gnu \
+    libc6-dev-s390x-cross qemu-user-static zlib1g-dev
+./setup.sh
+python=$PWD/.venv/bin/python
+for wheel in dist/blosc2c-*.whl; do
+    "$python" -m pip install --quiet "${wheel}[dev]"
+done
+
+step "Style: clang-format, ruff, mypy, layers"
+find csrc tests/c tests/install fuzz -name '*.[ch]' -print0 |
+    xargs -0 .venv/bin/clang-format --dry-run --Werror
+.venv/bin/ruff check --quiet blosc2c tests tools bench
+.venv/bin/ruff format --quiet --check blosc2c tests tools bench
+.venv/bin/mypy
+"$python" tools/check_layers.py
+
+step "C tests: gcc, release"
+c_tests gcc
+
+step "C tests: clang, without optimisation"
+c_tests clang -DCMAKE_C_COMPILER=clang -DCMAKE_BUILD_TYPE=Debug
+
+step "C tests: address and undefined behaviour sanitizers"
+c_tests asan -DB2C_SANITIZE="address;undefined" -DCMAKE_BUILD_TYPE=RelWithDebInfo
+
+step "C tests: thread sanitizer"
+# It needs a predictable address space; containers may forbid asking for one.
+if setarch -R true 2>/dev/null; then
+    runner=(setarch -R)
+fi
+c_tests tsan -DB2C_SANITIZE=thread -DCMAKE_BUILD_TYPE=RelWithDebInfo
+runner=()
+
+step "C tests: zlib instead of libdeflate, no SIMD"
+c_tests generic -DB2C_WITH_LIBDEFLATE=OFF -DB2C_SIMD=OFF
+
+# Only here: the codec libraries of the system do not tell the sanitizer what they write.
+step "C tests: memory sanitizer, BloscLZ only"
+bare=(-DB2C_WITH_LZ4=OFF -DB2C_WITH_ZSTD=OFF -DB2C_WITH_ZLIB=OFF)
+c_tests bare "${bare[@]}" -DB2C_SANITIZE=memory -DCMAKE_C_COMPILER=clang \
+    -DCMAKE_BUILD_TYPE=RelWithDebInfo
+
+step "C tests: 64-bit ARM in qemu (NEON)"
+cross=("${bare[@]}" -DB2C_XXHASH_INCLUDE_DIR="$(cross_include)")
+c_tests aarch64 -DCMAKE_TOOLCHAIN_FILE="$PWD/cmake/aarch64.cmake" "${cross[@]}"
+
+step "C tests: s390x in qemu (big-endian)"
+c_tests s390x -DCMAKE_TOOLCHAIN_FILE="$PWD/cmake/s390x.cmake" "${cross[@]}"
+
+step "C library: exports, installation, use by CMake and pkg-config"
+installed_library
+
+step "Python tests, with the installed wheel"
+cd tests
+extension=$("$python" -c '
+import sys, blosc2c._b2c as b2c
+assert b2c.__file__.startswith(sys.prefix), b2c.__file__
+print(b2c.__file__)')
+../tools/check_symbols.sh "$extension"
+"$python" -m pytest py -q | tee "../$build/pytest.log"
+cd ..
+
+step "Benchmark"
+"$python" bench/run.py --quick
+
+printf '\nAll steps passed.  C: %s test runs in %s builds.  Python: %s\n' \
+    "$c_passed" "$c_runs" "$(tail -n 1 "$build/pytest.log" | tr -d '=')"
