@@ -65,7 +65,11 @@ BAD = {
         b2.CorruptError,
         36,
     ),
-    "dictionary runs out": (patch(patch(PLAIN, 31, b"\x01"), 2, b"\x35"), b2.CorruptError, 44),
+    "dictionary runs out": (
+        patch(patch(patch(PLAIN, 31, b"\x01"), 2, b"\x35"), 44, i32(2000)),
+        b2.CorruptError,
+        44,
+    ),
     "dictionary for blosclz": (
         build_chunk(100, [raw_stream(bytes(100))], blocksize=100, dictionary=b"words"),
         b2.CorruptError,

@@ -1,0 +1,303 @@
+"""Compressed chunks, super-chunks and arrays in the Blosc2 formats.
+
+>>> import numpy as np, blosc2c
+>>> a = blosc2c.asarray(np.arange(1_000_000).reshape(1000, 1000), cparams={"codec": "zstd"})
+>>> a[3:5, 990:992]
+array([[3990, 3991],
+       [4990, 4991]])
+
+Names and defaults are those of python-blosc2's storage functions; `compat.MISSING` lists what is
+left out on purpose.
+
+SPDX-License-Identifier: BSD-3-Clause
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from . import errors as errors
+from .compress import (
+    compress,
+    compress2,
+    decompress,
+    decompress2,
+    get_cbuffer_sizes,
+    get_clib,
+)
+from .errors import (
+    Blosc2Error,
+    ChecksumError,
+    ChunkIndexError,
+    ClosedError,
+    CorruptError,
+    FormatError,
+    FrameExistsError,
+    InternalError,
+    LimitError,
+    NotFoundError,
+    ParameterError,
+    ReadOnlyError,
+    TruncatedError,
+    UnknownCodecError,
+    UnknownFilterError,
+)
+from .params import (
+    EXTENDED_HEADER_LENGTH,
+    MAX_BLOCKSIZE,
+    MAX_BUFFERSIZE,
+    MAX_DIM,
+    MAX_OVERHEAD,
+    MAX_TYPESIZE,
+    MIN_HEADER_LENGTH,
+    Codec,
+    CParams,
+    DParams,
+    Filter,
+    SpecialValue,
+    SplitMode,
+    Storage,
+    Tuner,
+    cparams_dflts,
+    dparams_dflts,
+    storage_dflts,
+)
+from .runtime import (
+    VERSION_DATE,
+    VERSION_STRING,
+    __version__,
+    clib_info,
+    compressor_list,
+    detect_number_of_cores,
+    free_resources,
+    get_blocksize,
+    get_compressor,
+    get_cpu_info,
+    print_versions,
+    set_blocksize,
+    set_compressor,
+    set_nthreads,
+    set_releasegil,
+)
+
+if TYPE_CHECKING:
+    from . import compat as compat
+    from .creation import (
+        arange,
+        array,
+        asarray,
+        astype,
+        concat,
+        copy,
+        empty,
+        empty_like,
+        expand_dims,
+        eye,
+        frombuffer,
+        fromiter,
+        full,
+        full_like,
+        linspace,
+        nans,
+        ones,
+        ones_like,
+        reshape,
+        save,
+        squeeze,
+        stack,
+        take,
+        uninit,
+        zeros,
+        zeros_like,
+    )
+    from .ndarray import NDArray, NDField
+    from .packing import (
+        load_array,
+        load_tensor,
+        pack,
+        pack_array,
+        pack_array2,
+        pack_tensor,
+        save_array,
+        save_tensor,
+        unpack,
+        unpack_array,
+        unpack_array2,
+        unpack_tensor,
+    )
+    from .partition import are_partitions_aligned, are_partitions_behaved, compute_chunks_blocks
+    from .schunk import SChunk, get_slice_nchunks, schunk_from_cframe
+    from .store import (
+        from_cframe,
+        load,
+        ndarray_from_cframe,
+        open,
+        open_array,
+        open_schunk,
+        remove_urlpath,
+    )
+
+    cpu_info: dict[str, Any]
+    nthreads: int
+
+# Modules that take time to import, and the public names in them.
+_LAZY = {
+    "creation": """
+        arange array asarray astype concat copy empty empty_like expand_dims eye frombuffer fromiter
+        full full_like linspace nans ones ones_like reshape save squeeze stack take uninit zeros
+        zeros_like
+        """,
+    "ndarray": "NDArray NDField",
+    "packing": """
+        load_array load_tensor pack pack_array pack_array2 pack_tensor save_array save_tensor unpack
+        unpack_array unpack_array2 unpack_tensor
+        """,
+    "partition": "are_partitions_aligned are_partitions_behaved compute_chunks_blocks",
+    "schunk": "SChunk get_slice_nchunks schunk_from_cframe",
+    "store": """
+        from_cframe load ndarray_from_cframe open open_array open_schunk remove_urlpath
+        """,
+}
+_HOME = {name: module for module, names in _LAZY.items() for name in names.split()}
+
+__all__ = [
+    "Blosc2Error",
+    "CParams",
+    "ChecksumError",
+    "ChunkIndexError",
+    "ClosedError",
+    "Codec",
+    "CorruptError",
+    "DParams",
+    "EXTENDED_HEADER_LENGTH",
+    "Filter",
+    "FormatError",
+    "FrameExistsError",
+    "InternalError",
+    "LimitError",
+    "MAX_BLOCKSIZE",
+    "MAX_BUFFERSIZE",
+    "MAX_DIM",
+    "MAX_OVERHEAD",
+    "MAX_TYPESIZE",
+    "MIN_HEADER_LENGTH",
+    "NDArray",
+    "NDField",
+    "NotFoundError",
+    "ParameterError",
+    "ReadOnlyError",
+    "SChunk",
+    "SpecialValue",
+    "SplitMode",
+    "Storage",
+    "TruncatedError",
+    "Tuner",
+    "UnknownCodecError",
+    "UnknownFilterError",
+    "VERSION_DATE",
+    "VERSION_STRING",
+    "__version__",
+    "arange",
+    "are_partitions_aligned",
+    "are_partitions_behaved",
+    "array",
+    "asarray",
+    "astype",
+    "clib_info",
+    "compress",
+    "compress2",
+    "compressor_list",
+    "compute_chunks_blocks",
+    "concat",
+    "copy",
+    "cparams_dflts",
+    "cpu_info",
+    "decompress",
+    "decompress2",
+    "detect_number_of_cores",
+    "dparams_dflts",
+    "empty",
+    "empty_like",
+    "errors",
+    "expand_dims",
+    "eye",
+    "free_resources",
+    "from_cframe",
+    "frombuffer",
+    "fromiter",
+    "full",
+    "full_like",
+    "get_blocksize",
+    "get_cbuffer_sizes",
+    "get_clib",
+    "get_compressor",
+    "get_cpu_info",
+    "get_slice_nchunks",
+    "linspace",
+    "load",
+    "load_array",
+    "load_tensor",
+    "nans",
+    "ndarray_from_cframe",
+    "nthreads",
+    "ones",
+    "ones_like",
+    "open",
+    "open_array",
+    "open_schunk",
+    "pack",
+    "pack_array",
+    "pack_array2",
+    "pack_tensor",
+    "print_versions",
+    "remove_urlpath",
+    "reshape",
+    "save",
+    "save_array",
+    "save_tensor",
+    "schunk_from_cframe",
+    "set_blocksize",
+    "set_compressor",
+    "set_nthreads",
+    "set_releasegil",
+    "squeeze",
+    "stack",
+    "storage_dflts",
+    "take",
+    "uninit",
+    "unpack",
+    "unpack_array",
+    "unpack_array2",
+    "unpack_tensor",
+    "zeros",
+    "zeros_like",
+]
+
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any:
+        if name == "nthreads":
+            from . import runtime
+
+            return runtime.get_nthreads()
+        if name == "cpu_info":
+            value = get_cpu_info()
+        elif name in _HOME:
+            from importlib import import_module
+
+            value = getattr(import_module(f".{_HOME[name]}", __name__), name)
+        elif name == "compat":
+            from importlib import import_module
+
+            return import_module(".compat", __name__)
+        else:
+            from .compat import explain
+
+            raise AttributeError(explain(name, __all__), name=name)
+        globals()[name] = value
+        return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

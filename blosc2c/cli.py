@@ -1,0 +1,450 @@
+"""The command line: pack, unpack, info, cat, selftest.
+
+Data goes to stdout, everything else to stderr.  Exit status: 0 done, 1 the data is bad or cannot be
+read or written, 2 wrong usage.
+
+SPDX-License-Identifier: BSD-3-Clause
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import contextlib
+import json
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from .errors import Blosc2Error, ParameterError
+from .params import Codec, Filter
+from .runtime import __version__, compressor_list, filter_list, version_report
+
+if TYPE_CHECKING:
+    from .ndarray import NDArray
+    from .schunk import SChunk
+
+DONE, BAD, USAGE = 0, 1, 2
+
+
+class UsageError(Exception):
+    """A mistake on the command line that argparse cannot see."""
+
+
+# ---- Helpers ---------------------------------------------------------------
+
+
+def _sizes(text: str) -> tuple[int, ...]:
+    try:
+        return tuple(int(part) for part in text.strip("()").split(",") if part.strip())
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is no list of sizes such as 100,200") from None
+
+
+def parse_index(text: str) -> Any:
+    """An index as written in Python ('[3, :, 1:9]'), without running anything."""
+    source = text.strip()
+    if source.startswith("[") and source.endswith("]"):
+        source = source[1:-1]
+    try:
+        tree = ast.parse(f"_[{source or '...'}]", mode="eval").body
+        if not isinstance(tree, ast.Subscript):
+            raise ValueError
+        return _literal(tree.slice)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        raise UsageError(f"{text!r} is no index such as '[3, :, 1:9]'") from None
+
+
+def _literal(node: ast.expr) -> Any:
+    if isinstance(node, ast.Tuple):
+        return tuple(_literal(item) for item in node.elts)
+    if isinstance(node, ast.Slice):
+        parts = (node.lower, node.upper, node.step)
+        return slice(*(None if part is None else ast.literal_eval(part) for part in parts))
+    value = ast.literal_eval(node)
+    if value is Ellipsis or value is None or isinstance(value, int | str | list):
+        return value
+    raise ValueError
+
+
+class Progress:
+    """A bar on stderr, when that is a terminal and the work takes more than a second.
+
+    With the package `rich` it is a fine one, else plain text.
+    """
+
+    def __init__(self, what: str, total: int) -> None:
+        self._what, self._total = what, max(total, 1)
+        self._start = self._last = time.monotonic()
+        self._active = sys.stderr.isatty()
+        self._bar: Any = None
+
+    def show(self, done: int) -> None:
+        """`done` of the total is done."""
+        now = time.monotonic()
+        if not self._active or now - self._start < 1 or now - self._last < 0.1:
+            return
+        self._last = now
+        self._bar = self._bar or _fine_bar(self._what) or _PlainBar(self._what)
+        self._bar.update(done / self._total, now - self._start)
+
+    def end(self) -> None:
+        """Remove the bar."""
+        if self._bar:
+            self._bar.stop()
+
+
+class _PlainBar:
+    def __init__(self, what: str) -> None:
+        self._what = what
+
+    def update(self, part: float, seconds: float) -> None:
+        part = min(part, 1.0)
+        left = seconds * (1 - part) / part if part else 0
+        line = f"\r{self._what} [{'#' * round(30 * part):30}] {part:4.0%} {left:5.0f} s left"
+        print(line, end="", file=sys.stderr, flush=True)
+
+    def stop(self) -> None:
+        print("\r\033[K", end="", file=sys.stderr, flush=True)
+
+
+def _fine_bar(what: str) -> Any:
+    """The same with `rich`; None when it is not installed."""
+    try:
+        from rich.console import Console
+        from rich.progress import Progress as RichProgress
+    except ImportError:
+        return None
+
+    class Bar:
+        def __init__(self) -> None:
+            self._rich = RichProgress(console=Console(stderr=True), transient=True)
+            self._task = self._rich.add_task(what, total=1.0)
+            self._rich.start()
+
+        def update(self, part: float, seconds: float) -> None:
+            self._rich.update(self._task, completed=part)
+
+        def stop(self) -> None:
+            self._rich.stop()
+
+    return Bar()
+
+
+@contextlib.contextmanager
+def _new_file(path: str, force: bool) -> Iterator[str]:
+    """A temporary name next to `path` that becomes `path` when all went well."""
+    if os.path.isdir(path):
+        raise UsageError(f"{path} is a directory")
+    if os.path.lexists(path) and not force:
+        raise UsageError(f"{path} is already there; --force replaces it")
+    folder = os.path.dirname(os.path.abspath(path))
+    fd, temporary = tempfile.mkstemp(prefix=f".{os.path.basename(path)}.", dir=folder)
+    os.close(fd)
+    try:
+        yield temporary
+        mask = os.umask(0)
+        os.umask(mask)
+        os.chmod(temporary, 0o666 & ~mask)
+        os.replace(temporary, path)
+    finally:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(temporary)
+
+
+def _say(*words: Any) -> None:
+    print(*words, file=sys.stderr)
+
+
+# ---- Commands --------------------------------------------------------------
+
+
+def _cparams(args: argparse.Namespace) -> dict[str, Any]:
+    cparams: dict[str, Any] = {"codec": args.codec, "clevel": args.clevel}
+    if args.filter:
+        cparams["filters"] = args.filter
+    if args.threads:
+        cparams["nthreads"] = args.threads
+    return cparams
+
+
+def pack(args: argparse.Namespace) -> int:
+    """Compress an .npy file into a .b2nd file, chunk by chunk."""
+    import numpy as np
+
+    from .creation import asarray
+    from .schunk import human
+
+    output = args.output or os.path.splitext(args.input)[0] + ".b2nd"
+    try:
+        source = np.load(args.input, mmap_mode="r", allow_pickle=False)
+    except (ValueError, EOFError) as exc:
+        raise ParameterError(f"{args.input} is no .npy file of plain data: {exc}") from None
+    progress = Progress(os.path.basename(output), source.nbytes)
+    watched: Any = _Watched(source, progress) if source.ndim else source
+    start = time.monotonic()
+    with _new_file(output, args.force) as temporary:
+        array = asarray(
+            watched,
+            chunks=args.chunks,
+            blocks=args.blocks,
+            cparams=_cparams(args),
+            urlpath=temporary,
+            mode="w",
+        )
+        report = f"{array.shape} {array.dtype}, {human(array.nbytes)} -> "
+        array.close()
+        report += human(os.path.getsize(temporary))
+    progress.end()
+    _say(f"{output}: {report} in {time.monotonic() - start:.2f} s")
+    return DONE
+
+
+class _Watched:
+    """An array that tells a progress bar what has been read of it."""
+
+    def __init__(self, source: Any, progress: Progress) -> None:
+        self.shape, self.dtype = source.shape, source.dtype
+        self._source, self._progress, self._done = source, progress, 0
+
+    def __getitem__(self, key: Any) -> Any:
+        part = self._source[key]
+        self._done += part.nbytes
+        self._progress.show(self._done)
+        return part
+
+
+def unpack(args: argparse.Namespace) -> int:
+    """Decompress a .b2nd file into an .npy file, chunk by chunk."""
+    import numpy as np
+
+    output = args.output or os.path.splitext(args.input)[0] + ".npy"
+    with _open_array(args.input, args.threads) as array, _new_file(output, args.force) as temporary:
+        if not array.size or not array.ndim:
+            with open(temporary, "wb") as file:
+                np.save(file, array[...])
+        else:
+            target = np.lib.format.open_memmap(temporary, "w+", array.dtype, array.shape)
+            _copy_rows(array, target, Progress(os.path.basename(output), array.shape[0]))
+            target.flush()
+    _say(f"{output}: {array.shape} {array.dtype}")
+    return DONE
+
+
+def _copy_rows(array: NDArray, target: Any, progress: Progress) -> None:
+    rows = max(array.chunks[0], 1)
+    for first in range(0, array.shape[0], rows):
+        key = slice(first, first + rows)
+        array.read_into(target[key], key)
+        progress.show(first + rows)
+    progress.end()
+
+
+def _open_array(path: str, threads: int | None = None) -> NDArray:
+    from .store import open_array
+
+    return open_array(path, dparams={"nthreads": threads} if threads else None)
+
+
+def info(args: argparse.Namespace) -> int:
+    """Tell what is in a file."""
+    from . import store
+
+    with store.open(args.input) as obj:
+        print(json.dumps(_facts(obj), indent=2) if args.json else repr(obj.info) + _metadata(obj))
+    return DONE
+
+
+def _facts(obj: SChunk | NDArray) -> dict[str, Any]:
+    from .ndarray import NDArray
+
+    cparams = obj.cparams
+    facts: dict[str, Any] = {"type": type(obj).__name__, "urlpath": obj.urlpath}
+    if isinstance(obj, NDArray):
+        facts.update(shape=obj.shape, chunks=obj.chunks, blocks=obj.blocks, dtype=str(obj.dtype))
+        schunk = obj.schunk
+    else:
+        schunk = obj
+    facts.update(
+        nbytes=obj.nbytes,
+        cbytes=obj.cbytes,
+        cratio=round(obj.cratio, 3),
+        nchunks=schunk.nchunks,
+        chunksize=schunk.chunksize,
+        typesize=schunk.typesize,
+        contiguous=schunk.contiguous,
+        codec=_member(cparams.codec),
+        clevel=cparams.clevel,
+        filters=[_member(f) for f in cparams.filter_members()],
+        meta=_plain(schunk.meta.getall()),
+        vlmeta=_plain(schunk.vlmeta.getall()),
+    )
+    return facts
+
+
+def _member(value: Any) -> Any:
+    return value.name.lower() if hasattr(value, "name") else value
+
+
+def _plain(value: Any) -> Any:
+    """Values of metalayers as JSON can tell them."""
+    if isinstance(value, dict):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if isinstance(value, bytes):
+        return value.hex()
+    return value if isinstance(value, str | int | float | bool | None) else str(value)
+
+
+def _metadata(obj: SChunk | NDArray) -> str:
+    lines = [f"meta    : {name} = {value!r}" for name, value in obj.meta.items()]
+    lines += [f"vlmeta  : {name} = {value!r}" for name, value in obj.vlmeta.items()]
+    return "\n".join(lines)
+
+
+def cat(args: argparse.Namespace) -> int:
+    """Print a selection of an array: as text, or with --npy as an .npy file."""
+    import numpy as np
+
+    key = parse_index(args.index)
+    with _open_array(args.input) as array:
+        data = np.asarray(array[key])
+    if args.npy:
+        np.lib.format.write_array(sys.stdout.buffer, np.ascontiguousarray(data).reshape(data.shape))
+        sys.stdout.buffer.flush()
+    elif data.ndim == 0:
+        print(data[()])
+    else:
+        for line in _csv(data):
+            print(line)
+    return DONE
+
+
+def _csv(data: Any) -> Iterator[str]:
+    """A line per row of the last axis, and an empty one between planes."""
+    if data.ndim > 1 and (data.ndim > 2 or data.dtype.names):
+        for i, part in enumerate(data):
+            if i and data.ndim > 2:
+                yield ""
+            yield from _csv(part)
+    elif data.ndim == 2:
+        for row in data:
+            yield ",".join(map(str, row.tolist()))
+    elif data.dtype.names:
+        yield from (",".join(map(str, item)) for item in data.tolist())
+    else:
+        yield ",".join(map(str, data.tolist() if data.dtype.kind not in "mM" else data))
+
+
+def selftest(args: argparse.Namespace) -> int:
+    """Round trips through every codec and filter of this build."""
+    print(version_report())
+    failures = 0
+    for codec in compressor_list():
+        results = []
+        for kind in filter_list():
+            problem = _round_trip(codec, kind)
+            failures += bool(problem)
+            results.append(f"{kind.name.lower()} {problem or 'ok'}")
+        print(f"{codec.name.lower():8} {', '.join(results)}")
+    print("all round trips are fine" if not failures else f"{failures} round trips FAILED")
+    return BAD if failures else DONE
+
+
+def _round_trip(codec: Codec, kind: Filter) -> str:
+    """Why a round trip fails; '' when it does not."""
+    from .compress import compress2, decompress2
+
+    data = b"".join((i * i // 7).to_bytes(4, "little") for i in range(50_000))
+    try:
+        for clevel in (0, 1, 5, 9):
+            chunk = compress2(data, codec=codec, filters=kind, clevel=clevel, typesize=4)
+            back = decompress2(chunk)
+            # Truncating bits loses them: there only the size can be compared.
+            if kind is not Filter.TRUNC_PREC and back != data:
+                return f"DIFFERS at level {clevel}"
+            if back is None or len(back) != len(data):
+                return f"has a wrong size at level {clevel}"
+    except Blosc2Error as exc:
+        return f"FAILED: {exc}"
+    return ""
+
+
+# ---- The parser ------------------------------------------------------------
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="blosc2c",
+        description="Compressed arrays in the Blosc2 formats.",
+        epilog="Exit status: 0 done, 1 bad data, 2 wrong usage.",
+    )
+    parser.add_argument("--version", action="version", version=f"blosc2c {__version__}")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="command")
+
+    def add(name: str, run: Callable[[argparse.Namespace], int]) -> argparse.ArgumentParser:
+        text = (run.__doc__ or "").strip()
+        command = commands.add_parser(name, help=text, description=text)
+        command.set_defaults(run=run)
+        return command
+
+    def files(command: argparse.ArgumentParser, what: str, result: str) -> None:
+        command.add_argument("input", help=what)
+        command.add_argument("output", nargs="?", help=f"{result} (default: the input's name)")
+        command.add_argument("--force", action="store_true", help="replace the output")
+        command.add_argument("--threads", type=int, metavar="N", help="1 to 256")
+
+    command = add("pack", pack)
+    files(command, ".npy file", ".b2nd file")
+    command.add_argument("--codec", default="zstd", choices=[c.name.lower() for c in compressor_list()])
+    command.add_argument("--clevel", type=int, default=5, metavar="0-9")
+    command.add_argument("--filter", choices=[f.name.lower() for f in filter_list()])
+    command.add_argument("--chunks", type=_sizes, metavar="N,N...", help="sizes of a chunk")
+    command.add_argument("--blocks", type=_sizes, metavar="N,N...", help="sizes of a block")
+    files(add("unpack", unpack), ".b2nd file", ".npy file")
+    command = add("info", info)
+    command.add_argument("input", help="file or directory")
+    command.add_argument("--json", action="store_true", help="as JSON")
+    command = add("cat", cat)
+    command.add_argument("input", help="file or directory with an array")
+    command.add_argument("index", nargs="?", default="...", help="as in Python: '[3, :, 1:9]'")
+    command.add_argument("--npy", action="store_true", help="write an .npy file to stdout")
+    add("selftest", selftest)
+    return parser
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run the command line; returns the exit status."""
+    try:
+        args = _parser().parse_args(argv)
+        status = int(args.run(args))
+        sys.stdout.flush()
+        return status
+    except SystemExit as exc:  # argparse has said what was wrong
+        return exc.code if isinstance(exc.code, int) else USAGE
+    except KeyboardInterrupt:
+        _say("interrupted")
+        return 130
+    except BrokenPipeError:
+        # The reader of stdout went away; keep Python from complaining about that at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return BAD
+    except (UsageError, ParameterError) as exc:
+        return _fail(exc, USAGE)
+    except (IndexError, KeyError, TypeError) as exc:
+        return _fail(exc, USAGE)
+    except (Blosc2Error, OSError, MemoryError, ValueError) as exc:
+        return _fail(exc, BAD)
+
+
+def _fail(exc: BaseException, status: int) -> int:
+    if isinstance(exc, OSError) and exc.strerror:
+        text = f"{exc.filename}: {exc.strerror}" if exc.filename else exc.strerror
+    else:
+        text = str(exc) or type(exc).__name__
+    _say(f"blosc2c: {text}")
+    return status

@@ -1,0 +1,301 @@
+"""The editing half of SChunk: insert, replace, delete, write by item, transactions.
+
+SPDX-License-Identifier: BSD-3-Clause
+"""
+
+from __future__ import annotations
+
+import contextlib
+import struct
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from . import _ffi
+from ._ffi import Handle, check, ffi, in_buffer, lib, new_error
+from .errors import ChunkIndexError, ParameterError
+from .params import SpecialValue
+
+if TYPE_CHECKING:
+    from ._ffi import Buffer
+
+_DURABILITY = {
+    "none": lib.B2C_DURABILITY_NONE,
+    "process": lib.B2C_DURABILITY_PROCESS,
+    "commit": lib.B2C_DURABILITY_COMMIT,
+}
+
+
+class Editing:
+    """What changes a super-chunk.  Every edit is all or nothing.
+
+    All methods raise ReadOnlyError for a super-chunk opened with mode "r", and ChunkIndexError
+    for a chunk that is not there.
+    """
+
+    handle: Handle
+    _c_nthreads: int
+    _undo: list[Callable[[], None]] | None = None  # None: no transaction
+
+    if TYPE_CHECKING:
+
+        @property
+        def urlpath(self) -> str | None: ...
+        @property
+        def nchunks(self) -> int: ...
+        @property
+        def typesize(self) -> int: ...
+        @property
+        def nbytes(self) -> int: ...
+        def __len__(self) -> int: ...
+
+    def _edit(self, function: Any, *args: Any) -> None:
+        err = new_error()
+        with self.handle.writing() as ptr:
+            check(function(ptr, *args, err), err, self.urlpath)
+
+    def _context(self, nbytes: int) -> Any:
+        return _ffi.context(self._c_nthreads, nbytes)
+
+    def _number(self, nchunk: int) -> int:
+        number = nchunk.__index__()
+        if number < 0:
+            raise ChunkIndexError(f"there is no chunk {number}", path=self.urlpath, chunk=number)
+        return number
+
+    # ---- chunks ------------------------------------------------------------
+
+    def _append(self, src: Any, nbytes: int) -> None:
+        self._edit(lib.b2c_schunk_append, self._context(nbytes), src, nbytes)
+
+    def append_data(self, data: Buffer) -> int:
+        """Compress a C-contiguous buffer and append it as one chunk; returns nchunks.
+
+        Raises TypeError or ValueError when `data` is no such buffer, or too large for a chunk.
+        """
+        src = in_buffer(data, "data")
+        self._append(src, len(src))
+        return self.nchunks
+
+    def append_chunk(self, chunk: Buffer) -> int:
+        """Append a ready chunk, as compress2() makes them; returns nchunks.
+
+        Raises FormatError, CorruptError or TruncatedError for an unsound chunk.
+        """
+        src = in_buffer(chunk, "chunk")
+        self._edit(lib.b2c_schunk_append_chunk, src, len(src))
+        return self.nchunks
+
+    def insert_data(self, nchunk: int, data: Buffer, copy: bool = True) -> int:
+        """Compress a buffer and make it chunk `nchunk`; later ones move up.  Returns nchunks.
+
+        `copy` has no effect: the compressed bytes are always the super-chunk's own.
+        """
+        src = in_buffer(data, "data")
+        ctx = self._context(len(src))
+        self._edit(lib.b2c_schunk_insert, ctx, self._number(nchunk), src, len(src))
+        return self.nchunks
+
+    def insert_chunk(self, nchunk: int, chunk: Buffer) -> int:
+        """Make a ready chunk the chunk `nchunk`; later ones move up.  Returns nchunks."""
+        src = in_buffer(chunk, "chunk")
+        self._edit(lib.b2c_schunk_insert_chunk, self._number(nchunk), src, len(src))
+        return self.nchunks
+
+    def update_data(self, nchunk: int, data: Buffer, copy: bool = True) -> int:
+        """Compress a buffer and replace chunk `nchunk` by it; returns nchunks.
+
+        `copy` has no effect.
+        """
+        src = in_buffer(data, "data")
+        ctx = self._context(len(src))
+        self._edit(lib.b2c_schunk_update, ctx, self._number(nchunk), src, len(src))
+        return self.nchunks
+
+    def update_chunk(self, nchunk: int, chunk: Buffer) -> int:
+        """Replace chunk `nchunk` by a ready chunk; returns nchunks."""
+        src = in_buffer(chunk, "chunk")
+        self._edit(lib.b2c_schunk_update_chunk, self._number(nchunk), src, len(src))
+        return self.nchunks
+
+    def delete_chunk(self, nchunk: int) -> int:
+        """Remove chunk `nchunk`; later ones move down.  Returns nchunks."""
+        self._edit(lib.b2c_schunk_delete_chunk, self._number(nchunk))
+        return self.nchunks
+
+    def reorder_offsets(self, order: Sequence[int]) -> None:
+        """Make chunk i what chunk ``order[i]`` was; ValueError when `order` is no permutation."""
+        numbers = [int(n) for n in order]
+        if sorted(numbers) != list(range(self.nchunks)):
+            raise ParameterError(
+                f"order must hold each number from 0 to {self.nchunks - 1} once", field="order"
+            )
+        self._edit(lib.b2c_schunk_reorder, ffi.new("uint64_t[]", numbers), len(numbers))
+
+    def copy_chunks(self, source: Editing) -> None:
+        """Append all chunks of another super-chunk as they are stored, and its vlmetalayers."""
+        if source.handle is self.handle:
+            raise ParameterError("a super-chunk cannot be appended to itself", field="source")
+        with source.handle as other:
+            self._edit(lambda ptr, err: lib.b2c_schunk_copy_chunks(other, ptr, err))
+
+    # ---- special values ----------------------------------------------------
+
+    def _special(self, special_value: SpecialValue, value: Any) -> tuple[int, Any]:
+        if not isinstance(special_value, SpecialValue) or special_value is SpecialValue.NOT_SPECIAL:
+            raise TypeError(f"special_value must be a special SpecialValue, not {special_value!r}")
+        if special_value is SpecialValue.VALUE:
+            return special_value.value, ffi.from_buffer(_item(value, self.typesize))
+        if value is not None:
+            raise ParameterError("value goes with SpecialValue.VALUE only", field="value")
+        return special_value.value, ffi.NULL
+
+    def fill_special(self, nitems: int, special_value: SpecialValue, value: Any = None) -> int:
+        """Append `nitems` items as chunks that are no more than a header; returns nchunks.
+
+        Parameters
+        ----------
+        special_value : what the items are
+        value : for SpecialValue.VALUE one item: bytes of typesize, a NumPy scalar of
+            that size, or a bool, int or float, stored as such in typesize bytes
+        """
+        if nitems < 0:
+            raise ParameterError(f"nitems must not be negative: {nitems}", field="nitems")
+        kind, item = self._special(special_value, value)
+        self._edit(lib.b2c_schunk_fill_special, nitems * self.typesize, kind, item)
+        return self.nchunks
+
+    def update_special(self, nchunk: int, special_value: SpecialValue, value: Any = None) -> int:
+        """Replace chunk `nchunk` by special values, see fill_special(); returns nchunks."""
+        kind, item = self._special(special_value, value)
+        self._edit(lib.b2c_schunk_update_special, self._number(nchunk), kind, item)
+        return self.nchunks
+
+    # ---- items -------------------------------------------------------------
+
+    def set_slice(self, value: Buffer, start: int | None = 0, stop: int | None = None) -> None:
+        """Write a buffer over the items from `start` to `stop` (excluded).
+
+        A `stop` beyond the end makes the super-chunk longer; None is the end, or where `value`
+        ends if that is beyond.
+
+        Raises ValueError when `value` has another size, or `start` is beyond the end.
+        """
+        src, typesize, n = in_buffer(value, "value"), self.typesize, len(self)
+        first = 0 if start is None else start.__index__()
+        first = max(first + n, 0) if first < 0 else first
+        if first > n:
+            raise ParameterError(f"start {first} is beyond the {n} items", field="start")
+        if stop is None:
+            last = max(n, first + len(src) // typesize)
+        else:
+            last = stop.__index__()
+            last = last + n if last < 0 else last
+        last = max(last, first)
+        if len(src) != (last - first) * typesize:
+            raise ParameterError(
+                f"value has {len(src)} bytes, the slice {(last - first) * typesize}",
+                field="value",
+                expected=(last - first) * typesize,
+                actual=len(src),
+            )
+        if len(src):
+            self._edit(lib.b2c_schunk_write, self._context(len(src)), first * typesize, src, len(src))
+
+    def __setitem__(self, key: int | slice, value: Buffer) -> None:
+        if isinstance(key, slice):
+            if key.step not in (None, 1):
+                raise IndexError(f"the step of an SChunk slice must be 1, not {key.step}")
+            self.set_slice(value, key.start, key.stop)
+            return
+        number, n = key.__index__(), len(self)
+        if not -n <= number < n:
+            raise IndexError(f"item {number} is beyond the {n} items")
+        self.set_slice(value, number % n, number % n + 1)
+
+    def truncate(self, nitems: int) -> None:
+        """Cut the super-chunk to its first `nitems` items; ValueError when there are fewer."""
+        if not 0 <= nitems <= len(self):
+            raise ParameterError(f"nitems must be between 0 and {len(self)}, not {nitems}", field="nitems")
+        self._edit(lib.b2c_schunk_truncate, self._context(1 << 30), nitems * self.typesize)
+
+    # ---- storing -----------------------------------------------------------
+
+    @contextlib.contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Edits in this block are stored together at its end, or not at all after an exception.
+
+        Other threads wait meanwhile.  A transaction inside another one is part of that.
+        """
+        err = new_error()
+        with self.handle.writing() as ptr:
+            if self._undo is not None:
+                yield
+                return
+            check(lib.b2c_schunk_begin(ptr, err), err, self.urlpath)
+            self._undo = []
+            try:
+                yield
+                check(lib.b2c_schunk_commit(self.handle.get(), err), err, self.urlpath)
+                self._undo = None
+            except BaseException:
+                undo, self._undo = self._undo or [], None
+                for function in reversed(undo):
+                    function()
+                if not self.handle.is_closed:
+                    # After a failed commit there may be nothing left to roll back.
+                    lib.b2c_schunk_rollback(ptr, err)
+                raise
+
+    def on_rollback(self, function: Callable[[], None]) -> None:
+        """Inside a transaction: have a function called should it be undone."""
+        if self._undo is not None:
+            self._undo.append(function)
+
+    def flush(self) -> None:
+        """Return when everything is on the medium."""
+        self._edit(lib.b2c_schunk_flush)
+
+    def compact(self) -> None:
+        """Rewrite the file without the room of deleted and replaced chunks."""
+        self._edit(lib.b2c_schunk_compact)
+
+    def set_durability(self, level: str) -> None:
+        """What later edits survive.
+
+        Parameters
+        ----------
+        level : "none": edits are stored by flush() and close() only; "process" (the
+            default): they survive the process; "commit": they are on the medium when
+            the call returns
+        """
+        if level not in _DURABILITY:
+            raise ParameterError(f"level must be one of {list(_DURABILITY)}, not {level!r}", field="level")
+        self._edit(lib.b2c_schunk_set_durability, _DURABILITY[level])
+
+    def set_checksums(self, write: bool = True, verify: bool = True) -> None:
+        """Whether checksums are stored with later edits, and compared when reading."""
+        self._edit(lib.b2c_schunk_set_checksums, bool(write), bool(verify))
+
+
+def _item(value: Any, typesize: int) -> bytes:
+    """One item as bytes; ParameterError when `value` is none of `typesize` bytes."""
+    if value is None:
+        raise ParameterError("SpecialValue.VALUE needs a value", field="value")
+    try:
+        if isinstance(value, bool | int):
+            return int(value).to_bytes(typesize, "little", signed=value < 0)
+        if isinstance(value, float) and not hasattr(value, "dtype"):
+            return struct.pack({2: "<e", 4: "<f", 8: "<d"}[typesize], value)
+    except (KeyError, OverflowError, struct.error):
+        raise ParameterError(f"{value!r} does not fit in {typesize} bytes", field="value") from None
+    item = value.tobytes() if hasattr(value, "tobytes") else bytes(ffi.buffer(in_buffer(value, "value")))
+    if isinstance(value, float) and len(item) != typesize:  # numpy.float64 is a float too
+        return _item(float(value), typesize)
+    if len(item) != typesize:
+        raise ParameterError(
+            f"value has {len(item)} bytes, an item {typesize}",
+            field="value",
+            expected=typesize,
+            actual=len(item),
+        )
+    return item

@@ -1,0 +1,110 @@
+"""The exceptions of the package: one tree, each also of the fitting builtin type.
+
+SPDX-License-Identifier: BSD-3-Clause
+"""
+
+from __future__ import annotations
+
+import os
+
+
+class Blosc2Error(Exception):
+    """Base of all errors that this package raises about data and parameters.
+
+    Every attribute is None when it does not apply.
+
+    Attributes
+    ----------
+    path : the file or directory concerned
+    offset : byte of the input where the trouble lies
+    field : name of the stored field or of the parameter
+    chunk, block : their numbers
+    expected, actual : two values that should be the same (sizes, checksums)
+    """
+
+    def __init__(
+        self,
+        message: str = "",
+        *,
+        path: str | os.PathLike[str] | None = None,
+        offset: int | None = None,
+        field: str | None = None,
+        chunk: int | None = None,
+        block: int | None = None,
+        expected: int | None = None,
+        actual: int | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.path = path
+        self.offset = offset
+        self.field = field
+        self.chunk = chunk
+        self.block = block
+        self.expected = expected
+        self.actual = actual
+
+    # The builtin bases of the subclasses would quote or rearrange the message.
+    def __str__(self) -> str:
+        return self.message
+
+
+class FormatError(Blosc2Error, RuntimeError, ValueError):
+    """The bytes are no chunk or frame, or of a version that is not supported."""
+
+    @property
+    def found(self) -> int | None:
+        """What was found in place of what the format asks for."""
+        return self.actual
+
+
+class CorruptError(FormatError):
+    """Impossible values, or a stream that does not decode."""
+
+
+class ChecksumError(CorruptError):
+    """Stored and computed checksums differ."""
+
+
+class TruncatedError(FormatError):
+    """The data ends too early."""
+
+
+class ParameterError(Blosc2Error, ValueError):
+    """An argument is outside its documented values."""
+
+
+class UnknownCodecError(ParameterError, RuntimeError):
+    """A codec that is neither built in nor registered."""
+
+
+class UnknownFilterError(ParameterError, RuntimeError):
+    """A filter that is neither built in nor registered."""
+
+
+class ReadOnlyError(Blosc2Error, ValueError):
+    """A change of something that was opened for reading."""
+
+
+class ChunkIndexError(Blosc2Error, IndexError, RuntimeError):
+    """A chunk or item number that is not there."""
+
+
+class FrameExistsError(Blosc2Error, FileExistsError, RuntimeError):
+    """The file or directory to be created is already there."""
+
+
+class NotFoundError(Blosc2Error, KeyError):
+    """No metalayer or field of that name."""
+
+
+class ClosedError(Blosc2Error, ValueError):
+    """Use of an object after its close()."""
+
+
+class LimitError(Blosc2Error, ValueError):
+    """Beyond a limit of the format, or of what is accepted from untrusted input."""
+
+
+class InternalError(Blosc2Error, RuntimeError):
+    """A defect of this library, or a failure in a user's codec or filter."""

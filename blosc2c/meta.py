@@ -1,0 +1,217 @@
+"""Metalayers: small named values that travel with a super-chunk, stored as msgpack.
+
+SPDX-License-Identifier: BSD-3-Clause
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Iterator, Mapping, MutableMapping
+from typing import TYPE_CHECKING, Any
+
+import msgpack
+
+from . import _ffi
+from ._ffi import check, ffi, lib, new_error
+from .errors import CorruptError, NotFoundError, ParameterError
+
+if TYPE_CHECKING:
+    from .schunk import SChunk
+
+_TUPLE_MARK = "__tuple__"
+_MAX_NAME_LEN: int = lib.B2C_MAX_NAME_LEN
+
+
+def _encode_tuple(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return [_TUPLE_MARK, *value]
+    raise TypeError(f"metalayers hold msgpack types, not {type(value).__name__}")
+
+
+def _decode_list(value: list[Any]) -> Any:
+    return tuple(value[1:]) if value and value[0] == _TUPLE_MARK else value
+
+
+def encode(value: Any) -> bytes:
+    """`value` as msgpack; a tuple becomes a list that starts with a mark."""
+    packed = msgpack.packb(value, default=_encode_tuple, strict_types=True, use_bin_type=True)
+    assert isinstance(packed, bytes)
+    return packed
+
+
+def decode(packed: bytes, name: str, path: str | None = None) -> Any:
+    """The value of a metalayer; CorruptError when it is not msgpack."""
+    try:
+        return msgpack.unpackb(packed, list_hook=_decode_list, strict_map_key=False)
+    except (ValueError, TypeError, msgpack.UnpackException, RecursionError) as exc:
+        raise CorruptError(f"metalayer {name!r} is not msgpack: {exc}", path=path) from None
+
+
+def check_name(name: Any) -> bytes:
+    """A metalayer's name as the format stores it."""
+    if not isinstance(name, str):
+        raise TypeError(f"the name of a metalayer is a str, not {type(name).__name__}")
+    stored = name.encode()
+    if not 1 <= len(stored) <= _MAX_NAME_LEN or b"\0" in stored:
+        raise ParameterError(
+            f"the name of a metalayer has 1 to {_MAX_NAME_LEN} bytes, not {len(stored)}: {name!r}",
+            field="name",
+        )
+    return stored
+
+
+def _get_name(getter: Any, ptr: Any, i: int, path: str | None) -> str:
+    room, err = ffi.new("char[32]"), new_error()
+    check(getter(ptr, i, room, err), err, path)
+    return bytes(ffi.string(room)).decode(errors="surrogateescape")
+
+
+def _show(mapping: Mapping[str, Any]) -> str:
+    return repr(dict(mapping))
+
+
+class Meta(Mapping[str, Any]):
+    """The fixed metalayers of a super-chunk: named at its creation, of constant length.
+
+    ``meta["name"] = value`` replaces a value by one whose msgpack has the same length;
+    ``meta[:]`` is a dict of all.
+    """
+
+    def __init__(self, schunk: SChunk) -> None:
+        self._schunk = schunk
+
+    def raw(self, name: str) -> bytes:
+        """The stored bytes of a metalayer; NotFoundError (a KeyError) when there is none."""
+        schunk = self._schunk
+        key = name.encode(errors="surrogateescape")
+        with schunk.handle as ptr:
+            try:
+                return _ffi.sized_bytes(
+                    lambda dst, cap, need, err: int(
+                        lib.b2c_schunk_meta_get(ptr, key, dst, cap, need, err)
+                    ),
+                    1024,
+                    schunk.urlpath,
+                )
+            except NotFoundError:
+                raise NotFoundError(f"there is no metalayer {name!r}") from None
+
+    def __getitem__(self, name: str | slice) -> Any:
+        if isinstance(name, slice):
+            return self.getall() if name == slice(None) else _refuse_slice()
+        return decode(self.raw(name), name, self._schunk.urlpath)
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        schunk, packed, err = self._schunk, encode(value), new_error()
+        before = len(self.raw(name))
+        if len(packed) != before:
+            raise ParameterError(
+                f"metalayer {name!r} has {before} bytes and the new value {len(packed)}; "
+                "the length is fixed, use vlmeta for values that change",
+                expected=before,
+                actual=len(packed),
+            )
+        with schunk.handle.writing() as ptr:
+            status = lib.b2c_schunk_meta_update(ptr, name.encode(), packed, len(packed), err)
+            check(status, err, schunk.urlpath)
+
+    def __iter__(self) -> Iterator[str]:
+        schunk = self._schunk
+        with schunk.handle as ptr:
+            n = schunk.c_info(ptr).nmeta
+            names = [_get_name(lib.b2c_schunk_meta_name, ptr, i, schunk.urlpath) for i in range(n)]
+        return iter(names)
+
+    def __len__(self) -> int:
+        return int(self._schunk.c_info().nmeta)
+
+    def __contains__(self, name: object) -> bool:
+        return name in list(self)
+
+    def getall(self) -> dict[str, Any]:
+        """All values by name."""
+        return {name: self[name] for name in self}
+
+    def __repr__(self) -> str:
+        return _show(self)
+
+
+class VLMeta(MutableMapping[str, Any]):
+    """The variable-length metalayers of a super-chunk: the place for a user's attributes.
+
+    ``vlmeta[:]`` is a dict of all.  The mapping does not keep the super-chunk alive:
+    ReferenceError is raised when that is gone.
+    """
+
+    def __init__(self, schunk: SChunk) -> None:
+        self._owner = weakref.ref(schunk)
+
+    def _schunk(self) -> SChunk:
+        schunk = self._owner()
+        if schunk is None:
+            raise ReferenceError("the SChunk or NDArray that this vlmeta belongs to is gone")
+        return schunk
+
+    def __getitem__(self, name: str | slice) -> Any:
+        if isinstance(name, slice):
+            return self.getall() if name == slice(None) else _refuse_slice()
+        schunk = self._schunk()
+        key, ctx = name.encode(errors="surrogateescape"), _ffi.context(1)
+        with schunk.handle as ptr:
+            try:
+                packed = _ffi.sized_bytes(
+                    lambda dst, cap, need, err: int(
+                        lib.b2c_schunk_vlmeta_get(ptr, ctx, key, dst, cap, need, err)
+                    ),
+                    4096,
+                    schunk.urlpath,
+                )
+            except NotFoundError:
+                raise NotFoundError(f"there is no vlmetalayer {name!r}") from None
+        return decode(packed, name, schunk.urlpath)
+
+    def __setitem__(self, name: str | slice, value: Any) -> None:
+        if isinstance(name, slice):
+            if name != slice(None):
+                _refuse_slice()
+            with self._schunk().transaction():
+                self.update(value)
+            return
+        schunk, key, packed, err = self._schunk(), check_name(name), encode(value), new_error()
+        ctx = _ffi.context(1)
+        with schunk.handle.writing() as ptr:
+            status = lib.b2c_schunk_vlmeta_set(ptr, ctx, key, packed, len(packed), err)
+            check(status, err, schunk.urlpath)
+
+    def __delitem__(self, name: str) -> None:
+        schunk, err = self._schunk(), new_error()
+        key = name.encode(errors="surrogateescape")
+        with schunk.handle.writing() as ptr:
+            try:
+                check(lib.b2c_schunk_vlmeta_delete(ptr, key, err), err, schunk.urlpath)
+            except NotFoundError:
+                raise NotFoundError(f"there is no vlmetalayer {name!r}") from None
+
+    def __iter__(self) -> Iterator[str]:
+        schunk = self._schunk()
+        with schunk.handle as ptr:
+            n, getter = schunk.c_info(ptr).nvlmeta, lib.b2c_schunk_vlmeta_name
+            names = [_get_name(getter, ptr, i, schunk.urlpath) for i in range(n)]
+        return iter(names)
+
+    def __len__(self) -> int:
+        return int(self._schunk().c_info().nvlmeta)
+
+    def __contains__(self, name: object) -> bool:
+        return name in list(self)
+
+    def getall(self) -> dict[str, Any]:
+        """All values by name."""
+        return {name: self[name] for name in self}
+
+    def __repr__(self) -> str:
+        return _show(self)
+
+
+def _refuse_slice() -> Any:
+    raise NotImplementedError("only [:] is a slice of metalayers")

@@ -1,0 +1,368 @@
+"""Enumerations and parameter sets: what compression, decompression and storage can be told.
+
+SPDX-License-Identifier: BSD-3-Clause
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields
+from enum import Enum
+from typing import Any, TypeVar, cast
+
+from . import _ffi
+from ._ffi import ffi, lib
+from .errors import ParameterError, UnknownCodecError, UnknownFilterError
+
+MIN_HEADER_LENGTH: int = lib.B2C_MIN_HEADER_LEN
+EXTENDED_HEADER_LENGTH: int = lib.B2C_HEADER_LEN
+MAX_OVERHEAD: int = lib.B2C_HEADER_LEN
+MAX_BUFFERSIZE: int = lib.B2C_MAX_CHUNK_NBYTES
+MAX_TYPESIZE: int = lib.B2C_MAX_TYPESIZE
+MAX_BLOCKSIZE: int = lib.B2C_MAX_BLOCKSIZE
+MAX_DIM: int = lib.B2C_MAX_DIM
+MAX_FILTERS: int = lib.B2C_MAX_FILTERS
+
+
+class Codec(Enum):
+    """Codecs by their number in the format; from 32 on they are plugins, not built in."""
+
+    BLOSCLZ = 0
+    LZ4 = 1
+    LZ4HC = 2
+    ZLIB = 4
+    ZSTD = 5
+    NDLZ = 32
+    ZFP_ACC = 33
+    ZFP_PREC = 34
+    ZFP_RATE = 35
+    OPENHTJ2K = 36
+    GROK = 37
+    OPENZL = 38
+    J2K = 39
+    HTJ2K = 40
+
+
+class Filter(Enum):
+    """Filters by their number in the format; from 32 on they are plugins, not built in."""
+
+    NOFILTER = 0
+    SHUFFLE = 1
+    BITSHUFFLE = 2
+    DELTA = 3
+    TRUNC_PREC = 4
+    NDCELL = 32
+    NDMEAN = 33
+    BYTEDELTA = 35
+    INT_TRUNC = 36
+
+
+class SplitMode(Enum):
+    """Whether the bytes of an item go to separate streams."""
+
+    ALWAYS_SPLIT = 1
+    NEVER_SPLIT = 2
+    AUTO_SPLIT = 3
+    FORWARD_COMPAT_SPLIT = 4
+
+
+class SpecialValue(Enum):
+    """Contents of chunks that are stored as a header only."""
+
+    NOT_SPECIAL = 0
+    ZERO = 1
+    NAN = 2
+    VALUE = 3
+    UNINIT = 4
+
+
+class Tuner(Enum):
+    """Who chooses parameters that are left open; BTUNE is a plugin, not built in."""
+
+    STUNE = 0
+    BTUNE = 32
+
+
+_E = TypeVar("_E", bound=Enum)
+
+_ALIASES = {"NONE": "NOFILTER", "ALWAYS": "ALWAYS_SPLIT", "NEVER": "NEVER_SPLIT",
+            "AUTO": "AUTO_SPLIT", "FORWARD_COMPAT": "FORWARD_COMPAT_SPLIT"}  # fmt: skip
+
+
+def suggestion(word: str, known: Iterable[str]) -> str:
+    """'; did you mean x?' when one of `known` looks like `word`, else ''."""
+    import difflib
+
+    near = difflib.get_close_matches(word, list(known), 1)
+    return f"; did you mean {near[0]!r}?" if near else ""
+
+
+def reject_unknown(
+    given: Iterable[str], known: Iterable[str], where: str, error: type[Exception] = TypeError
+) -> None:
+    """Raise `error` for the first name in `given` that is not in `known`."""
+    known = list(known)
+    for name in given:
+        if name not in known:
+            raise error(f"{where} has no parameter {name!r}{suggestion(name, known)}")
+
+
+def to_enum(kind: type[_E], value: Any, name: str, *, user_ids: bool = False) -> _E | int:
+    """The member that `value` (member, number or name) means; user-defined numbers stay int."""
+    error: type[ParameterError] = {"codec": UnknownCodecError, "filters": UnknownFilterError}.get(
+        name, ParameterError
+    )
+    if isinstance(value, kind):
+        return value
+    if isinstance(value, str):
+        word = value.upper().replace("-", "_")
+        word = _ALIASES.get(word, word)
+        if word in kind.__members__:
+            return kind[word]
+        names = [member.name.lower() for member in kind]
+        hint = suggestion(value.lower(), names)
+        raise error(f"unknown {kind.__name__.lower()} {value!r}{hint}", field=name)
+    number = to_int(value, name, 0, 255)
+    try:
+        return kind(number)
+    except ValueError:
+        if user_ids:
+            return number
+        raise error(f"{name} {number} is not one of {[m.value for m in kind]}", field=name) from None
+
+
+def to_int(value: Any, name: str, low: int, high: int) -> int:
+    """`value` as an int between `low` and `high`, both included."""
+    try:
+        number = int(value.__index__())
+    except AttributeError:
+        raise TypeError(f"{name} must be an integer, not {type(value).__name__}") from None
+    if not low <= number <= high:
+        raise ParameterError(f"{name} must be between {low} and {high}, not {number}", field=name)
+    return number
+
+
+def number_of(member: Any) -> int:
+    """The stored number of an enum member or user-defined ID."""
+    return int(member.value if isinstance(member, Enum) else member)
+
+
+def check_available(codec: Any) -> None:
+    """Raise UnknownCodecError for a codec that this build does not have."""
+    if not lib.b2c_codec_available(number_of(codec)):
+        name = f" ({codec.name.lower()})" if isinstance(codec, Codec) else ""
+        raise UnknownCodecError(
+            f"codec {number_of(codec)}{name} is a plugin that is not available", field="codec"
+        )
+
+
+def _default_nthreads() -> int:
+    return _ffi.threads.nthreads
+
+
+def _default_filters() -> list[Filter]:
+    return [Filter.NOFILTER] * (MAX_FILTERS - 1) + [Filter.SHUFFLE]
+
+
+@dataclass
+class CParams:
+    """How data is compressed.
+
+    Parameters
+    ----------
+    codec : Codec, its number, or its name ("zstd")
+    codec_meta : 0...255, parameter of codecs that have one
+    clevel : 0...9; 0 stores
+    use_dict : train a dictionary per chunk (zstd, lz4, lz4hc)
+    typesize : bytes of an item
+    nthreads : threads that compress one chunk
+    blocksize : bytes of a block, 0 chooses
+    splitmode : SplitMode, its number, or its name
+    filters : up to 6 of Filter, number or name, first applied first; a single one is accepted
+    filters_meta : 0...255 for each filter
+    tuner : Tuner.STUNE
+
+    Raises
+    ------
+    ParameterError (a ValueError), TypeError
+    """
+
+    codec: Codec | int | str = Codec.ZSTD
+    codec_meta: int = 0
+    clevel: int = 5
+    use_dict: bool = False
+    typesize: int = 8
+    nthreads: int = field(default_factory=_default_nthreads)
+    blocksize: int = 0
+    splitmode: SplitMode | int | str = SplitMode.AUTO_SPLIT
+    filters: Sequence[Filter | int | str] | Filter | str = field(default_factory=_default_filters)
+    filters_meta: Sequence[int] = field(default_factory=lambda: [0] * MAX_FILTERS)
+    tuner: Tuner | int | str = Tuner.STUNE
+
+    def __post_init__(self) -> None:
+        self.codec = to_enum(Codec, self.codec, "codec", user_ids=True)
+        self.codec_meta = to_int(self.codec_meta, "codec_meta", 0, 255)
+        self.clevel = to_int(self.clevel, "clevel", 0, 9)
+        self.use_dict = bool(self.use_dict)
+        self.typesize = to_int(self.typesize, "typesize", 1, MAX_TYPESIZE)
+        self.nthreads = to_int(self.nthreads, "nthreads", 1, _ffi.MAX_NTHREADS)
+        self.blocksize = to_int(self.blocksize, "blocksize", 0, MAX_BLOCKSIZE)
+        self.splitmode = to_enum(SplitMode, self.splitmode, "splitmode")
+        self._check_filters()
+        self.tuner = to_enum(Tuner, self.tuner, "tuner")
+        if self.tuner is not Tuner.STUNE:
+            raise ParameterError("tuner BTUNE is a plugin that is not available", field="tuner")
+
+    def _check_filters(self) -> None:
+        given = self.filters
+        filters = [given] if isinstance(given, Filter | str) else list(given)
+        if len(filters) > MAX_FILTERS:
+            raise ParameterError(f"at most {MAX_FILTERS} filters, not {len(filters)}", field="filters")
+        self.filters = [to_enum(Filter, f, "filters", user_ids=True) for f in filters]
+        metas = [to_int(meta, "filters_meta", 0, 255) for meta in self.filters_meta]
+        if len(metas) < len(filters):
+            raise ParameterError(
+                f"{len(filters)} filters need as many filters_meta, not {len(metas)}",
+                field="filters_meta",
+            )
+        self.filters_meta = metas[: len(filters)]
+        for i, kind in enumerate(self.filters):
+            if kind is Filter.BYTEDELTA and not self.filters_meta[i]:
+                self.filters_meta[i] = min(self.typesize, 255)
+
+    def filter_members(self) -> list[Filter | int]:
+        """The filters as members, or numbers for user-defined ones."""
+        return cast("list[Filter | int]", self.filters)
+
+    def to_c(self, out: Any = None) -> Any:
+        """Fill (or make) a b2c_cparams; fields changed since construction are checked again."""
+        self.__post_init__()
+        check_available(self.codec)
+        c = ffi.new("b2c_cparams *") if out is None else out
+        lib.b2c_cparams_init(c)
+        c.codec = number_of(self.codec)
+        c.codec_meta = self.codec_meta
+        c.clevel = self.clevel
+        c.use_dict = self.use_dict
+        c.typesize = self.typesize
+        c.blocksize = self.blocksize
+        c.splitmode = number_of(self.splitmode)
+        # Like the other implementation, a short list fills the first slots.
+        unused = [0] * (MAX_FILTERS - len(self.filters_meta))
+        c.filters = [*map(number_of, self.filter_members()), *unused]
+        c.filters_meta = [*self.filters_meta, *unused]
+        return c
+
+    @classmethod
+    def from_c(cls, c: Any, nthreads: int) -> CParams:
+        """The parameters in a b2c_cparams."""
+        return cls(
+            codec=c.codec,
+            codec_meta=c.codec_meta,
+            clevel=c.clevel,
+            use_dict=bool(c.use_dict),
+            typesize=c.typesize,
+            nthreads=nthreads,
+            blocksize=c.blocksize,
+            splitmode=c.splitmode,
+            filters=list(c.filters),
+            filters_meta=list(c.filters_meta),
+        )
+
+
+@dataclass
+class DParams:
+    """How data is decompressed: the number of threads."""
+
+    nthreads: int = field(default_factory=_default_nthreads)
+
+    def __post_init__(self) -> None:
+        self.nthreads = to_int(self.nthreads, "nthreads", 1, _ffi.MAX_NTHREADS)
+
+
+MODES = ("r", "a", "w")
+
+
+@dataclass
+class Storage:
+    """Where data is kept.
+
+    Parameters
+    ----------
+    contiguous : one frame (file) rather than a directory or list of chunks;
+        None: True when there is a `urlpath`
+    urlpath : path of the file or directory, None for memory
+    mode : "r" what is there, "a" create, "w" replace
+    mmap_mode, initial_mapping_size, locking : accepted for their default values only
+    meta : fixed metalayers, a mapping of names (31 bytes at most) to msgpack-able values
+    """
+
+    contiguous: bool | None = None
+    urlpath: str | bytes | os.PathLike[str] | None = None
+    mode: str = "a"
+    mmap_mode: str | None = None
+    initial_mapping_size: int | None = None
+    locking: bool = False
+    meta: Mapping[str, Any] | None = None
+
+    def __post_init__(self) -> None:
+        if self.contiguous is None:
+            self.contiguous = self.urlpath is not None
+        if self.urlpath is not None:
+            self.urlpath = to_path(self.urlpath)
+        if self.mode not in MODES:
+            raise ParameterError(f"mode must be one of {MODES}, not {self.mode!r}", field="mode")
+        if self.mmap_mode is not None or self.initial_mapping_size is not None:
+            raise ParameterError(
+                "mmap_mode is not supported: files are read by position, block by block",
+                field="mmap_mode",
+            )
+        if self.locking:
+            raise ParameterError("locking is not supported", field="locking")
+
+    @property
+    def path(self) -> str | None:
+        """The urlpath as str."""
+        return None if self.urlpath is None else to_path(self.urlpath)
+
+
+def to_path(urlpath: str | bytes | os.PathLike[str]) -> str:
+    """A path as str; bytes and os.PathLike are accepted, URLs are refused."""
+    path = os.fsdecode(urlpath)
+    if "://" in path:
+        raise ParameterError(f"{path!r} is a URL; only local paths can be opened", field="urlpath")
+    if "\0" in path:
+        raise ParameterError("a path cannot contain a null character", field="urlpath")
+    return path
+
+
+def field_names(cls: type) -> list[str]:
+    """Names of the fields of a dataclass, in order."""
+    return [f.name for f in fields(cls)]
+
+
+def to_cparams(value: CParams | Mapping[str, Any] | None, **defaults: Any) -> CParams:
+    """A fresh CParams from an object or a dict of some of its fields."""
+    if isinstance(value, CParams):
+        return CParams(**asdict(value))
+    given = {**cparams_dflts, **defaults, **(value or {})}
+    if value:
+        reject_unknown(value, field_names(CParams), "CParams", ParameterError)
+    if value and "filters" in value and "filters_meta" not in value:
+        given["filters_meta"] = [0] * MAX_FILTERS
+    return CParams(**given)
+
+
+def to_dparams(value: DParams | Mapping[str, Any] | None) -> DParams:
+    """A fresh DParams from an object or a dict of some of its fields."""
+    if isinstance(value, DParams):
+        return DParams(value.nthreads)
+    given = {**dparams_dflts, **(value or {})}
+    reject_unknown(given, field_names(DParams), "DParams", ParameterError)
+    return DParams(**given)
+
+
+cparams_dflts: dict[str, Any] = asdict(CParams())
+dparams_dflts: dict[str, Any] = asdict(DParams())
+storage_dflts: dict[str, Any] = asdict(Storage())

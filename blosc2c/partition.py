@@ -1,0 +1,184 @@
+"""Chunk and block shapes, and walking over the grid of chunks.
+
+The automatic rule depends on shape and item size alone, so that the same call makes the same file
+on every machine:
+
+* A block is the unit that is decoded: 128 KiB, a quarter of the 512 KiB second-level cache that we
+  assume.  Its last axis is filled first, up to runs of 4 KiB, which are copied efficiently and
+  still leave slices along the other axes cheap; then the axes before it, from last to first, so
+  that ``a[i]`` touches few blocks.
+* A chunk is the unit that is stored and appended: up to 8 MiB of whole blocks, filled from the
+  last axis too, so that there is work for several threads and ``a[i]`` touches few chunks.
+* An axis that does not fit is cut into equal parts, so that the last part is not nearly empty.
+
+SPDX-License-Identifier: BSD-3-Clause
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from .dtype import check_dtype
+from .errors import LimitError, ParameterError
+from .params import MAX_BLOCKSIZE, MAX_BUFFERSIZE, MAX_DIM
+
+BLOCK_NBYTES = 128 << 10
+RUN_NBYTES = 4 << 10
+CHUNK_NBYTES = 8 << 20
+
+Shape = tuple[int, ...]
+
+
+def to_shape(shape: Any, name: str = "shape") -> Shape:
+    """A shape from an int, tuple or list; TypeError, ParameterError or LimitError otherwise."""
+    if isinstance(shape, int | np.integer):
+        shape = (shape,)
+    if not isinstance(shape, tuple | list):
+        raise TypeError(f"{name} must be an int, tuple or list, not {type(shape).__name__}")
+    try:
+        result = tuple(int(n.__index__()) for n in shape)
+    except AttributeError:
+        raise TypeError(f"{name} {shape} must hold integers") from None
+    if len(result) > MAX_DIM:
+        raise LimitError(f"{name} has {len(result)} dimensions, more than {MAX_DIM}", field=name)
+    if any(n < 0 for n in result):
+        raise ParameterError(f"{name} {result} has a negative size", field=name)
+    return result
+
+
+def even_part(n: int, limit: int) -> int:
+    """The largest of the equal parts (but the last) of `n` when none is above `limit`."""
+    limit = max(1, min(n, limit))
+    return -(-n // -(-n // limit))
+
+
+def compute_chunks_blocks(
+    shape: Any,
+    chunks: Any = None,
+    blocks: Any = None,
+    dtype: Any = np.uint8,
+    **kwargs: Any,
+) -> tuple[Shape, Shape]:
+    """Choose the chunk and block shapes that are not given.
+
+    Parameters
+    ----------
+    shape, chunks, blocks : int, tuple or list; chunks and blocks may be None
+    dtype : NumPy dtype of the items
+    kwargs : ignored
+
+    Returns
+    -------
+    (chunks, blocks), with block <= chunk along every axis
+
+    Raises
+    ------
+    ValueError : wrong lengths, zeros, blocks beyond their chunks or beyond the format's limits
+    """
+    whole = to_shape(shape)
+    itemsize = check_dtype(dtype).itemsize
+    chunk = None if chunks is None else _given(chunks, whole, "chunks")
+    block = None if blocks is None else _given(blocks, whole, "blocks")
+    if 0 in whole:
+        return (chunk or whole), (block or chunk or whole)
+    if block is None:
+        block = _choose_blocks(chunk or whole, itemsize)
+    if chunk is None:
+        chunk = _choose_chunks(whole, block, itemsize)
+    if any(b > c for b, c in zip(block, chunk, strict=True)):
+        raise ParameterError(f"blocks {block} do not fit in chunks {chunk}", field="blocks")
+    _check_bytes(chunk, block, itemsize)
+    return chunk, block
+
+
+def _given(given: Any, shape: Shape, name: str) -> Shape:
+    part = to_shape(given, name)
+    if len(part) != len(shape):
+        raise ParameterError(
+            f"{name} {part} must have {len(shape)} dimensions, as the shape {shape}", field=name
+        )
+    if any(p == 0 and n > 0 for p, n in zip(part, shape, strict=True)):
+        raise ParameterError(f"{name} {part} has a zero along an axis that is not empty", field=name)
+    return part
+
+
+def _check_bytes(chunks: Shape, blocks: Shape, itemsize: int) -> None:
+    block_nbytes = math.prod(blocks) * itemsize
+    if block_nbytes > MAX_BLOCKSIZE:
+        raise LimitError(
+            f"blocks {blocks} have {block_nbytes} bytes, more than {MAX_BLOCKSIZE}", field="blocks"
+        )
+    chunk_nbytes = math.prod(extended(chunks, blocks)) * itemsize
+    if chunk_nbytes > MAX_BUFFERSIZE:
+        raise LimitError(
+            f"chunks {chunks} have {chunk_nbytes} bytes, more than {MAX_BUFFERSIZE}", field="chunks"
+        )
+
+
+def _choose_blocks(within: Shape, itemsize: int) -> Shape:
+    blocks = [1] * len(within)
+    room = max(BLOCK_NBYTES // itemsize, 1)
+    for axis in reversed(range(len(within))):
+        limit = room
+        if axis == len(within) - 1 and axis > 0:
+            limit = min(limit, max(RUN_NBYTES // itemsize, 1))
+        blocks[axis] = even_part(within[axis], limit)
+        room //= blocks[axis]
+    return tuple(blocks)
+
+
+def _choose_chunks(shape: Shape, blocks: Shape, itemsize: int) -> Shape:
+    chunks = list(blocks)
+    room = max(CHUNK_NBYTES // (math.prod(blocks) * itemsize), 1)
+    for axis in reversed(range(len(shape))):
+        nblocks = -(-shape[axis] // blocks[axis])
+        take = even_part(max(nblocks, 1), room)
+        chunks[axis] = take * blocks[axis] if take < nblocks else max(shape[axis], blocks[axis])
+        room //= take
+    return tuple(chunks)
+
+
+def extended(shape: Sequence[int], part: Sequence[int]) -> Shape:
+    """`shape` rounded up to whole parts, axis by axis."""
+    return tuple(-(-n // p) * p if p else 0 for n, p in zip(shape, part, strict=True))
+
+
+def grid_of(shape: Sequence[int], chunks: Sequence[int]) -> Shape:
+    """Number of chunks along each axis."""
+    return tuple(-(-n // c) if c else 0 for n, c in zip(shape, chunks, strict=True))
+
+
+def boxes(shape: Shape, chunks: Shape) -> Iterator[tuple[slice, ...]]:
+    """The part of the array that each chunk holds, in the order of chunk numbers."""
+    grid = grid_of(shape, chunks)
+    for coords in product(*map(range, grid)):
+        yield tuple(
+            slice(i * c, min((i + 1) * c, n)) for i, c, n in zip(coords, chunks, shape, strict=True)
+        )
+
+
+def are_partitions_aligned(shape: Any, chunks: Any, blocks: Any) -> bool:
+    """Whether chunks are whole blocks and, but for one dimension, the shape whole chunks."""
+    shape, chunks, blocks = to_shape(shape), to_shape(chunks), to_shape(blocks)
+    if any(b == 0 or c % b for c, b in zip(chunks, blocks, strict=True)):
+        return False
+    return all(c and n % c == 0 for n, c in zip(shape, chunks, strict=True))
+
+
+def are_partitions_behaved(shape: Any, chunks: Any, blocks: Any) -> bool:
+    """Whether blocks follow each other in the chunk, and chunks in the array, in C order."""
+    shape, chunks, blocks = to_shape(shape), to_shape(chunks), to_shape(blocks)
+    return _in_order(chunks, blocks) and _in_order(shape, chunks)
+
+
+def _in_order(whole: Shape, part: Shape) -> bool:
+    """Whether parts of C-ordered data are contiguous: ones, then one cut axis, then full axes."""
+    axis = 0
+    while axis < len(whole) and part[axis] == 1:
+        axis += 1
+    return all(p == n for n, p in zip(whole[axis + 1 :], part[axis + 1 :], strict=True))

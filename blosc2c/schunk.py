@@ -1,0 +1,645 @@
+"""SChunk: an ordered set of compressed chunks with metadata, in memory or on disk.
+
+SPDX-License-Identifier: BSD-3-Clause
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from . import _ffi, params
+from ._ffi import Handle, check, ffi, in_buffer, lib, new_error, out_buffer
+from .edit import Editing
+from .errors import FrameExistsError, LimitError, ParameterError
+from .meta import Meta, VLMeta, check_name, encode
+from .params import CParams, DParams, SpecialValue, Storage, to_cparams, to_dparams, to_int
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    import numpy as np
+
+    from ._ffi import Buffer
+
+DEFAULT_CHUNKSIZE = 1 << 24  # without data
+MAX_DEFAULT_CHUNKSIZE = 1 << 28  # with data: one chunk up to here
+ARRAY_META = ("b2nd", "caterva")  # metalayers that make a super-chunk an array
+
+_KEYWORDS = ("cparams", "dparams", "storage")
+_STORAGE_FIELDS = tuple(params.field_names(Storage))
+
+
+class ChunkInfo:
+    """What is known of a chunk without decoding it.
+
+    Attributes
+    ----------
+    nchunk : number of the chunk
+    cratio : decoded over stored size
+    special : SpecialValue; NOT_SPECIAL for chunks with data
+    repeated_value : the bytes of one item when special is VALUE, else None
+    lazychunk : the stored bytes; read when asked for
+    """
+
+    def __init__(
+        self, schunk: SChunk, nchunk: int, cratio: float, special: SpecialValue, value: bytes | None
+    ) -> None:
+        self._schunk = schunk
+        self.nchunk = nchunk
+        self.cratio = cratio
+        self.special = special
+        self.repeated_value = value
+
+    @property
+    def lazychunk(self) -> bytes:
+        return self._schunk.get_chunk(self.nchunk)
+
+    def __repr__(self) -> str:
+        return (
+            f"ChunkInfo(nchunk={self.nchunk}, cratio={self.cratio:.3g}, special={self.special}, "
+            f"repeated_value={self.repeated_value!r})"
+        )
+
+
+class _Source(NamedTuple):
+    """Where an SChunk was opened from."""
+
+    urlpath: str | None
+    contiguous: bool
+    keep: Any = None  # memory that the C object borrows
+
+
+def split_storage(kwargs: dict[str, Any], where: str, error: type[Exception]) -> Storage:
+    """Take the storage parameters out of `kwargs`; whatever else is unknown raises `error`."""
+    if "path" in kwargs and "urlpath" not in kwargs:
+        kwargs["urlpath"] = kwargs.pop("path")
+    params.reject_unknown(kwargs, (*_KEYWORDS, *_STORAGE_FIELDS), where, error)
+    storage = kwargs.pop("storage", None)
+    fields = {name: kwargs.pop(name) for name in _STORAGE_FIELDS if name in kwargs}
+    if storage is None:
+        return Storage(**{**params.storage_dflts, "contiguous": None, **fields})
+    if fields:
+        raise AttributeError(f"{where} takes storage or {', '.join(fields)}, not both")
+    given = asdict(storage) if isinstance(storage, Storage) else dict(storage)
+    params.reject_unknown(given, _STORAGE_FIELDS, "Storage", error)
+    return Storage(**given)
+
+
+def make_way(storage: Storage) -> None:
+    """Before creating: remove what is at the urlpath (mode w) or refuse to touch it (mode a)."""
+    path = storage.path
+    if path is None or not os.path.lexists(path):
+        return
+    if storage.mode != "w":
+        import errno
+
+        exc = FrameExistsError(f"{path} is already there: pass mode='w' to replace it", path=path)
+        exc.errno, exc.filename = errno.EEXIST, path
+        raise exc
+    from .store import remove_urlpath
+
+    remove_urlpath(path)
+
+
+class SChunk(Editing):
+    """A sequence of compressed chunks that reads like one long run of items.
+
+    Parameters
+    ----------
+    chunksize : bytes of a chunk; None: all of `data` up to 2^28, without data 2^24
+    data : C-contiguous buffer to start with
+    kwargs :
+        cparams, dparams : CParams, DParams or dicts of their fields; without a typesize
+        `data`'s item size is taken, or 1
+        contiguous, urlpath, mode, meta : see Storage; or all of them as ``storage=``
+
+    Raises
+    ------
+    FrameExistsError : urlpath is there and mode is not "w"
+    ValueError : unknown keyword, parameter out of range
+    AttributeError : ``storage=`` together with one of its fields
+
+    Examples
+    --------
+    >>> s = SChunk(data=bytes(range(100)), chunksize=40)
+    >>> s.nchunks, s[38:42]
+    (3, b"&'()")
+    """
+
+    def __init__(self, chunksize: int | None = None, data: Buffer | None = None, **kwargs: Any) -> None:
+        storage = split_storage(kwargs, "SChunk()", ParameterError)
+        if storage.mode == "r":
+            self._open_existing(storage, kwargs)
+            return
+        source = None if data is None else in_buffer(data, "data")
+        itemsize = 1 if data is None else memoryview_itemsize(data)
+        cparams = to_cparams(kwargs.get("cparams"), typesize=itemsize)
+        if chunksize is None:
+            chunksize = DEFAULT_CHUNKSIZE
+            if source is not None and len(source):
+                chunksize = min(len(source), MAX_DEFAULT_CHUNKSIZE)
+        if chunksize > params.MAX_BUFFERSIZE:
+            raise LimitError(
+                f"a chunk has at most {params.MAX_BUFFERSIZE} bytes, not {chunksize}",
+                field="chunksize",
+            )
+        chunksize = to_int(chunksize, "chunksize", 1, params.MAX_BUFFERSIZE)
+        metas = {name: encode(value) for name, value in (storage.meta or {}).items()}
+        self._create(storage, chunksize, cparams, to_dparams(kwargs.get("dparams")), metas)
+        if source is not None:
+            for at in range(0, len(source), chunksize):
+                self._append(source + at, min(chunksize, len(source) - at))
+
+    def _open_existing(self, storage: Storage, kwargs: dict[str, Any]) -> None:
+        from .store import open_handle
+
+        path = storage.path
+        if path is None or not os.path.exists(path):
+            raise ParameterError(f"mode 'r' opens what is there, and there is no {path}", field="mode")
+        self._attach(open_handle(path, "r"), _Source(path, os.path.isfile(path)), kwargs)
+        if self.is_array:
+            self.close()
+            raise ParameterError(f"{path}: cannot open an NDArray as a SChunk; use open()")
+
+    # ---- making the object -------------------------------------------------
+
+    @classmethod
+    def _new(
+        cls,
+        storage: Storage,
+        chunksize: int,
+        cparams: CParams,
+        dparams: DParams,
+        metas: Mapping[str, bytes],
+    ) -> SChunk:
+        self = cls.__new__(cls)
+        self._create(storage, chunksize, cparams, dparams, metas)
+        return self
+
+    @classmethod
+    def _wrap(cls, handle: Handle, source: _Source, kwargs: Mapping[str, Any]) -> SChunk:
+        self = cls.__new__(cls)
+        self._attach(handle, source, kwargs)
+        return self
+
+    def _create(
+        self,
+        storage: Storage,
+        chunksize: int,
+        cparams: CParams,
+        dparams: DParams,
+        metas: Mapping[str, bytes],
+    ) -> None:
+        path = storage.path
+        c = ffi.new("b2c_schunk_params *")
+        lib.b2c_schunk_params_init(c)
+        c.storage = lib.B2C_STORAGE_MEMORY
+        if path is not None:
+            c.storage = lib.B2C_STORAGE_FILE if storage.contiguous else lib.B2C_STORAGE_DIR
+            c_path = ffi.new("char[]", os.fsencode(path))
+            c.path = c_path
+        c.chunksize = chunksize
+        cparams.to_c(ffi.addressof(c, "cparams"))
+        if len(metas) > lib.B2C_MAX_METALAYERS:
+            raise LimitError(f"at most {lib.B2C_MAX_METALAYERS} metalayers, not {len(metas)}", field="meta")
+        names = [ffi.new("char[]", check_name(name)) for name in metas]
+        contents = [ffi.from_buffer(content) for content in metas.values()]
+        c.nmeta = len(names)
+        # The arrays must live as long as the call, hence the names for them.
+        c.meta_names = c_names = ffi.new("char *[]", names)
+        c.meta_contents = c_contents = ffi.new("void *[]", contents)
+        c.meta_lens = c_lens = ffi.new("uint32_t[]", [len(content) for content in contents])
+        make_way(storage)
+        out, err = ffi.new("b2c_schunk **"), new_error()
+        check(lib.b2c_schunk_new(c, out, err), err, path)
+        del c_names, c_contents, c_lens
+        self.handle = Handle(out[0], lib.b2c_schunk_free, "SChunk")
+        self._source = _Source(path, bool(storage.contiguous))
+        self._c_nthreads = cparams.nthreads
+        self._dparams = dparams
+
+    def _attach(self, handle: Handle, source: _Source, kwargs: Mapping[str, Any]) -> None:
+        self.handle = handle
+        self._source = source
+        self._c_nthreads = _ffi.threads.nthreads
+        self._dparams = to_dparams(kwargs.get("dparams"))
+        if kwargs.get("cparams") is not None:
+            self.cparams = to_cparams(kwargs["cparams"], **asdict(self.cparams))
+
+    # ---- facts -------------------------------------------------------------
+
+    def c_info(self, ptr: Any = None) -> Any:
+        """The b2c_schunk_info of now; `ptr` when the caller holds the handle."""
+        info = ffi.new("b2c_schunk_info *")
+        if ptr is not None:
+            lib.b2c_schunk_info_get(ptr, info)
+        else:
+            with self.handle as held:
+                lib.b2c_schunk_info_get(held, info)
+        return info
+
+    @property
+    def nchunks(self) -> int:
+        """Number of chunks."""
+        return int(self.c_info().nchunks)
+
+    @property
+    def nbytes(self) -> int:
+        """Decoded size of all chunks in bytes."""
+        return int(self.c_info().nbytes)
+
+    @property
+    def cbytes(self) -> int:
+        """Stored size of all chunks in bytes."""
+        return int(self.c_info().cbytes)
+
+    @property
+    def cratio(self) -> float:
+        """nbytes / cbytes; 0.0 when there is nothing."""
+        info = self.c_info()
+        return info.nbytes / info.cbytes if info.cbytes else 0.0
+
+    @property
+    def chunksize(self) -> int:
+        """Decoded size of a chunk in bytes; 0 when they vary."""
+        return max(int(self.c_info().chunksize), 0)
+
+    @property
+    def chunkshape(self) -> int:
+        """Items of a chunk; 0 when they vary."""
+        info = self.c_info()
+        return max(int(info.chunksize), 0) // int(info.typesize)
+
+    @property
+    def blocksize(self) -> int:
+        """Bytes of a block as asked for; 0: chosen for each chunk."""
+        return int(self.c_info().blocksize)
+
+    @property
+    def typesize(self) -> int:
+        """Bytes of an item."""
+        return int(self.c_info().typesize)
+
+    @property
+    def urlpath(self) -> str | None:
+        """Path of the file or directory; None in memory."""
+        return self._source.urlpath
+
+    @property
+    def contiguous(self) -> bool:
+        """Whether it is kept as one frame."""
+        return self._source.contiguous
+
+    @property
+    def is_writable(self) -> bool:
+        """Whether it can be changed."""
+        return bool(self.c_info().is_writable)
+
+    @property
+    def is_array(self) -> bool:
+        """Whether it holds the chunks of an n-dimensional array."""
+        return any(name in self.meta for name in ARRAY_META)
+
+    @property
+    def cparams(self) -> CParams:
+        """Parameters of appended data.  Settable; typesize and blocksize must stay."""
+        return CParams.from_c(self.c_info().cparams, self._c_nthreads)
+
+    @cparams.setter
+    def cparams(self, value: CParams | Mapping[str, Any]) -> None:
+        new = to_cparams(value, **({} if isinstance(value, CParams) else asdict(self.cparams)))
+        err = new_error()
+        with self.handle.writing() as ptr:
+            check(lib.b2c_schunk_set_cparams(ptr, new.to_c(), err), err, self.urlpath)
+        self._c_nthreads = new.nthreads
+
+    @property
+    def dparams(self) -> DParams:
+        """Parameters of reading.  Settable."""
+        return DParams(self._dparams.nthreads)
+
+    @dparams.setter
+    def dparams(self, value: DParams | Mapping[str, Any]) -> None:
+        self._dparams = to_dparams(value)
+
+    @property
+    def meta(self) -> Meta:
+        """Fixed metalayers."""
+        return Meta(self)
+
+    @property
+    def vlmeta(self) -> VLMeta:
+        """Variable-length metalayers: the place for attributes."""
+        return VLMeta(self)
+
+    attrs = vlmeta
+
+    @property
+    def info_items(self) -> list[tuple[str, Any]]:
+        """What `info` shows, as pairs."""
+        nbytes, cbytes = self.nbytes, self.cbytes
+        return [
+            ("type", type(self).__name__),
+            ("chunksize", self.chunksize),
+            ("blocksize", self.blocksize),
+            ("typesize", self.typesize),
+            ("nbytes", f"{nbytes} ({human(nbytes)})"),
+            ("cbytes", f"{cbytes} ({human(cbytes)})"),
+            ("cratio", f"{self.cratio:.2f}x"),
+            ("cparams", self.cparams),
+            ("dparams", self.dparams),
+        ]
+
+    @property
+    def info(self) -> Report:
+        """A report to print."""
+        return Report(self.info_items)
+
+    def __len__(self) -> int:
+        info = self.c_info()
+        return int(info.nbytes // info.typesize)
+
+    def __repr__(self) -> str:
+        if self.handle.is_closed:
+            return "SChunk(closed)"
+        place = f", {self.urlpath!r}" if self.urlpath else ""
+        return (
+            f"SChunk(nchunks={self.nchunks}, nbytes={self.nbytes}, typesize={self.typesize}, "
+            f"{codec_summary(self.cparams)}, {self.cratio:.1f}x{place})"
+        )
+
+    # ---- reading -----------------------------------------------------------
+
+    def _chunk_info(self, ptr: Any, nchunk: int) -> Any:
+        info, err = ffi.new("b2c_chunk_info *"), new_error()
+        check(lib.b2c_schunk_chunk_info(ptr, self._number(nchunk), info, err), err, self.urlpath)
+        return info
+
+    def decompress_chunk(self, nchunk: int, dst: Buffer | None = None) -> bytes | None:
+        """The data of a chunk as bytes, or written to `dst` (then None).
+
+        Raises
+        ------
+        ChunkIndexError : there is no such chunk
+        ValueError : dst is too small
+        CorruptError : the chunk is damaged
+        """
+        with self.handle as ptr:
+            nbytes = int(self._chunk_info(ptr, nchunk).nbytes)
+            if dst is None:
+                return _ffi.bytes_from(nbytes, lambda out: self._decode(ptr, nchunk, out, nbytes))
+            out = out_buffer(dst)
+            if len(out) < nbytes:
+                raise ParameterError(
+                    f"dst holds {len(out)} bytes, chunk {nchunk} decompresses to {nbytes}",
+                    field="dst",
+                    expected=nbytes,
+                    actual=len(out),
+                )
+            self._decode(ptr, nchunk, out, nbytes)
+            return None
+
+    def _decode(self, ptr: Any, nchunk: int, out: Any, nbytes: int) -> None:
+        done, err = ffi.new("size_t *"), new_error()
+        ctx = _ffi.context(self._dparams.nthreads, nbytes)
+        status = lib.b2c_schunk_decode_chunk(ptr, ctx, nchunk, out, nbytes, done, err)
+        check(status, err, self.urlpath)
+
+    def get_chunk(self, nchunk: int) -> bytes:
+        """The stored bytes of a chunk; ChunkIndexError when there is no such chunk."""
+        with self.handle as ptr:
+            cbytes = int(self._chunk_info(ptr, nchunk).cbytes)
+
+            def call(dst: Any, cap: int, need: Any, err: Any) -> int:
+                return int(lib.b2c_schunk_get_chunk(ptr, nchunk, dst, cap, need, err))
+
+            return _ffi.sized_bytes(call, cbytes, self.urlpath)
+
+    get_lazychunk = get_chunk
+
+    def _item_range(self, start: int | None, stop: int | None) -> tuple[int, int, int]:
+        info = self.c_info()
+        first, last, _ = slice(start, stop).indices(int(info.nbytes // info.typesize))
+        return first, max(last, first), int(info.typesize)
+
+    def _read(self, at: int, nbytes: int, out: Any) -> None:
+        err, ctx = new_error(), _ffi.context(self._dparams.nthreads, nbytes)
+        with self.handle as ptr:
+            status = lib.b2c_schunk_read(ptr, ctx, at, nbytes, out, nbytes, err)
+            check(status, err, self.urlpath)
+
+    def get_slice(
+        self, start: int | None = 0, stop: int | None = None, out: Buffer | None = None
+    ) -> bytes | None:
+        """Items `start` to `stop` (excluded; as in Python slices), as bytes or into `out`.
+
+        Raises
+        ------
+        ValueError : out is too small
+        CorruptError : a chunk is damaged
+        """
+        first, last, typesize = self._item_range(start, stop)
+        nbytes = (last - first) * typesize
+        if out is None:
+            return _ffi.bytes_from(nbytes, lambda dst: self._read(first * typesize, nbytes, dst))
+        dst = out_buffer(out, "out")
+        if len(dst) < nbytes:
+            raise ParameterError(
+                f"out holds {len(dst)} bytes, the slice has {nbytes}",
+                field="out",
+                expected=nbytes,
+                actual=len(dst),
+            )
+        self._read(first * typesize, nbytes, dst)
+        return None
+
+    def read_into(self, out: Buffer, start: int = 0) -> None:
+        """Fill `out` with the data from item `start` on; ValueError when there is less."""
+        dst, typesize = out_buffer(out, "out"), self.typesize
+        if start < 0 or start * typesize + len(dst) > self.nbytes:
+            raise ParameterError(f"there are no {len(dst)} bytes from item {start} on", field="out")
+        self._read(start * typesize, len(dst), dst)
+
+    def __getitem__(self, key: int | slice) -> bytes:
+        start, stop = self._key(key)
+        data = self.get_slice(start, stop)
+        assert data is not None
+        return data
+
+    def _key(self, key: int | slice) -> tuple[int | None, int | None]:
+        if isinstance(key, slice):
+            if key.step not in (None, 1):
+                raise IndexError(f"the step of an SChunk slice must be 1, not {key.step}")
+            return key.start, key.stop
+        number, n = key.__index__(), len(self)
+        if not -n <= number < n:
+            raise IndexError(f"item {number} is beyond the {n} items")
+        number %= n
+        return number, number + 1
+
+    def iterchunks(self, dtype: Any) -> Iterator[np.ndarray[Any, Any]]:
+        """The chunks in turn, as arrays of `dtype`."""
+        import numpy as np
+
+        for nchunk in range(self.nchunks):
+            data = self.decompress_chunk(nchunk)
+            assert data is not None
+            yield np.frombuffer(data, dtype)
+
+    def iterchunks_info(self) -> Iterator[ChunkInfo]:
+        """Facts of the chunks in turn, without decoding them."""
+        for nchunk in range(self.nchunks):
+            yield self.chunk_facts(nchunk)
+
+    def chunk_facts(self, nchunk: int) -> ChunkInfo:
+        """Facts of one chunk; ChunkIndexError when there is no such chunk."""
+        with self.handle as ptr:
+            info = self._chunk_info(ptr, nchunk)
+        special = SpecialValue(info.special)
+        value = None
+        if special is SpecialValue.VALUE:
+            value = self.get_chunk(nchunk)[params.EXTENDED_HEADER_LENGTH :]
+        cratio = info.nbytes / info.cbytes if info.cbytes else 0.0
+        return ChunkInfo(self, nchunk, cratio, special, value)
+
+    def to_cframe(self) -> bytes:
+        """All of it as one contiguous frame."""
+        need, err = ffi.new("size_t *"), new_error()
+        with self.handle as ptr:
+            status = lib.b2c_schunk_to_frame(ptr, ffi.NULL, 0, need, err)
+            if status != lib.B2C_E_OUTPUT_SIZE:
+                check(status, err, self.urlpath)
+
+            def fill(out: Any) -> None:
+                status = lib.b2c_schunk_to_frame(ptr, out, need[0], need, err)
+                check(status, err, self.urlpath)
+
+            return _ffi.bytes_from(int(need[0]), fill)
+
+    # ---- life --------------------------------------------------------------
+
+    def close(self) -> None:
+        """Write what is pending and close; later use raises ClosedError.
+
+        Closing twice is fine.  In memory the data is gone.
+        """
+        self.handle.close(lambda ptr, err: int(lib.b2c_schunk_close(ptr, err)), self.urlpath)
+
+    def __enter__(self) -> SChunk:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, tb: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        if self.urlpath is not None:
+            from .store import open_schunk
+
+            return open_schunk, (os.path.abspath(self.urlpath),)
+        return schunk_from_cframe, (self.to_cframe(), True)
+
+
+def memoryview_itemsize(data: Any) -> int:
+    """Bytes of an item of a buffer; arrays tell it also for dtypes that buffers cannot describe."""
+    itemsize = getattr(data, "itemsize", None)
+    if itemsize is None or callable(itemsize):
+        itemsize = memoryview(data).itemsize
+    return max(int(itemsize), 1)
+
+
+def human(nbytes: float) -> str:
+    """A size in bytes for people."""
+    for unit in ("B", "KiB", "MiB", "GiB", "TiB"):
+        if nbytes < 1024 or unit == "TiB":
+            break
+        nbytes /= 1024
+    return f"{nbytes:.0f} {unit}" if unit == "B" else f"{nbytes:.2f} {unit}"
+
+
+def codec_summary(cparams: CParams) -> str:
+    """Codec, level and filters in a few characters: 'zstd-5 shuffle'."""
+
+    def name(member: Any) -> str:
+        return str(member.name.lower()) if hasattr(member, "name") else str(member)
+
+    filters = [name(f) for f in cparams.filter_members() if f not in (params.Filter.NOFILTER, 0)]
+    return " ".join([f"{name(cparams.codec)}-{cparams.clevel}", *filters])
+
+
+class Report:
+    """Pairs of names and values, shown one per line."""
+
+    def __init__(self, items: list[tuple[str, Any]]) -> None:
+        self.items = items
+
+    def __repr__(self) -> str:
+        width = max(len(name) for name, _ in self.items)
+        return "\n".join(f"{name:{width}} : {value}" for name, value in self.items) + "\n"
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        rows = "".join(
+            f"<tr><th style='text-align:left'>{escape(name)}</th>"
+            f"<td style='text-align:left'>{escape(str(value))}</td></tr>"
+            for name, value in self.items
+        )
+        return f"<table>{rows}</table>"
+
+
+def handle_from_cframe(cframe: Buffer, copy: bool) -> tuple[Handle, Any]:
+    """An open frame in memory, and what must be kept alive with it."""
+    data = in_buffer(cframe, "cframe")
+    # Only bytes are sure not to change under the parser's feet.
+    copy = copy or type(cframe) is not bytes
+    out, err = ffi.new("b2c_schunk **"), new_error()
+    check(lib.b2c_schunk_open_mem(data, len(data), copy, ffi.NULL, out, err), err)
+    return Handle(out[0], lib.b2c_schunk_free, "SChunk"), None if copy else data
+
+
+def schunk_from_cframe(cframe: Buffer, copy: bool = False) -> SChunk:
+    """The SChunk in the bytes of a frame.
+
+    `copy` False keeps a reference to `cframe` when it is bytes; other buffers are copied.
+    Raises FormatError, CorruptError or TruncatedError when `cframe` is no sound frame.
+    """
+    handle, keep = handle_from_cframe(cframe, copy)
+    return SChunk._wrap(handle, _Source(None, True, keep), {})
+
+
+def get_slice_nchunks(
+    schunk: Any, key: tuple[int, int] | int | slice | tuple[slice, ...]
+) -> np.ndarray[Any, Any]:
+    """Numbers of the chunks that a slice of an SChunk or NDArray touches, ascending.
+
+    Parameters
+    ----------
+    schunk : SChunk or NDArray
+    key : for an SChunk a slice, an item, or (start, stop); for an NDArray any basic index
+    """
+    import numpy as np
+
+    if not isinstance(schunk, SChunk):
+        numbers: np.ndarray[Any, Any] = schunk.chunks_of(key)
+        return numbers
+    if isinstance(key, tuple):
+        key = slice(*key)
+    start, stop = schunk._key(key)
+    first, last, typesize = schunk._item_range(start, stop)
+    if first == last:
+        return np.empty(0, np.int64)
+    if schunk.chunksize:
+        size = schunk.chunksize
+        return np.arange(first * typesize // size, (last * typesize - 1) // size + 1)
+    with schunk.handle as ptr:
+        sizes = [schunk._chunk_info(ptr, n).nbytes for n in range(schunk.nchunks)]
+    ends = np.cumsum(sizes)
+    begin = np.searchsorted(ends, first * typesize, "right")
+    return np.arange(begin, np.searchsorted(ends, last * typesize - 1, "right") + 1)
+
+

@@ -1,0 +1,135 @@
+"""Opening and removing what is on disk.
+
+SPDX-License-Identifier: BSD-3-Clause
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+from typing import TYPE_CHECKING, Any
+
+from . import params
+from ._ffi import Handle, check, ffi, lib, new_error
+from .errors import FormatError, ParameterError
+from .params import MODES, to_path
+from .schunk import SChunk, _Source, handle_from_cframe
+
+if TYPE_CHECKING:
+    from ._ffi import Buffer
+    from .ndarray import NDArray
+
+    Path = str | bytes | os.PathLike[str]
+
+_KEYWORDS = ("cparams", "dparams", "mmap_mode", "initial_mapping_size", "locking")
+
+
+def open_handle(path: str, mode: str, offset: int = 0) -> Handle:
+    """Open a frame: a file at `offset`, or a directory."""
+    c_mode = lib.B2C_OPEN_READ if mode == "r" else lib.B2C_OPEN_UPDATE
+    out, err = ffi.new("b2c_schunk **"), new_error()
+    status = lib.b2c_schunk_open(os.fsencode(path), offset, c_mode, ffi.NULL, out, err)
+    if status == lib.B2C_E_IO and err.sys_errno == errno.ENOENT and os.path.isdir(path):
+        raise FormatError(f"{path} is a directory but no sparse frame", path=path)
+    check(status, err, path)
+    return Handle(out[0], lib.b2c_schunk_free, "SChunk")
+
+
+def open(
+    urlpath: Path | None = None, mode: str = "r", offset: int = 0, *, path: Path | None = None, **kwargs: Any
+) -> SChunk | NDArray:
+    """Open a file or directory as an NDArray when it holds an array, else as an SChunk.
+
+    Parameters
+    ----------
+    urlpath : path of the file or directory; `path` is another name for it
+    mode : "r" to read; "a" to read and change; "w" removes nothing here and means "a"
+    offset : byte in the file where the frame starts
+    kwargs : cparams (for later appends; typesize and blocksize must stay), dparams
+
+    Raises
+    ------
+    FileNotFoundError, PermissionError : as the system says
+    FormatError, CorruptError, TruncatedError : it is no sound frame
+    ValueError : unknown mode, or a parameter that cannot be changed
+    TypeError : unknown keyword
+    """
+    from .ndarray import NDArray
+
+    schunk = _open(path if urlpath is None else urlpath, mode, offset, kwargs)
+    return NDArray._from_schunk(schunk) if schunk.is_array else schunk
+
+
+def open_schunk(urlpath: Path, mode: str = "r", offset: int = 0, **kwargs: Any) -> SChunk:
+    """open() that gives an SChunk, also for the chunks of an array."""
+    return _open(urlpath, mode, offset, kwargs)
+
+
+def open_array(urlpath: Path, mode: str = "r", offset: int = 0, **kwargs: Any) -> NDArray:
+    """open() that gives an NDArray; FormatError for a frame without one."""
+    from .ndarray import NDArray
+
+    schunk = _open(urlpath, mode, offset, kwargs)
+    if not schunk.is_array:
+        schunk.close()
+        raise FormatError(f"{schunk.urlpath} is an SChunk without array metadata", path=schunk.urlpath)
+    return NDArray._from_schunk(schunk)
+
+
+def _open(urlpath: Path | None, mode: str, offset: int, kwargs: dict[str, Any]) -> SChunk:
+    if urlpath is None:
+        raise TypeError("open() needs a urlpath")
+    params.reject_unknown(kwargs, _KEYWORDS, "open()")
+    if mode not in MODES:
+        raise ParameterError(f"mode must be one of {MODES}, not {mode!r}", field="mode")
+    if kwargs.get("mmap_mode") is not None and kwargs["mmap_mode"] != "r":
+        raise ParameterError("mmap_mode can only be 'r'", field="mmap_mode")
+    if kwargs.get("locking"):
+        raise ParameterError("locking is not supported", field="locking")
+    offset = params.to_int(offset, "offset", 0, (1 << 63) - 1)
+    path = to_path(urlpath)
+    handle = open_handle(path, mode, offset)
+    return SChunk._wrap(handle, _Source(path, not os.path.isdir(path)), kwargs)
+
+
+def load(urlpath: Path, offset: int = 0, **kwargs: Any) -> SChunk | NDArray:
+    """open() followed by a copy to memory, after which the file is not needed any more."""
+    with open(urlpath, "r", offset, **kwargs) as disk:
+        return from_cframe(disk.to_cframe())
+
+
+def from_cframe(cframe: Buffer, copy: bool = True) -> SChunk | NDArray:
+    """The NDArray or SChunk in the bytes of a frame; see schunk_from_cframe()."""
+    from .ndarray import NDArray
+
+    handle, keep = handle_from_cframe(cframe, copy)
+    schunk = SChunk._wrap(handle, _Source(None, True, keep), {})
+    return NDArray._from_schunk(schunk) if schunk.is_array else schunk
+
+
+def ndarray_from_cframe(cframe: Buffer, copy: bool = False) -> NDArray:
+    """The NDArray in the bytes of a frame; FormatError when it holds no array."""
+    from .ndarray import NDArray
+
+    handle, keep = handle_from_cframe(cframe, copy)
+    schunk = SChunk._wrap(handle, _Source(None, True, keep), {})
+    if not schunk.is_array:
+        raise FormatError("the frame is an SChunk without array metadata")
+    return NDArray._from_schunk(schunk)
+
+
+def remove_urlpath(path: Path | None) -> None:
+    """Remove a file or directory; nothing happens for None or when it is not there.
+
+    A directory goes only when it looks like a sparse frame or is empty: ValueError otherwise.
+    """
+    if path is None:
+        return
+    name = to_path(path)
+    if os.path.isdir(name) and not os.path.islink(name):
+        if os.listdir(name) and not os.path.exists(os.path.join(name, "chunks.b2frame")):
+            raise ParameterError(f"{name} is a directory but no sparse frame; it is not removed", path=name)
+        shutil.rmtree(name)
+    elif os.path.lexists(name):
+        os.remove(name)
