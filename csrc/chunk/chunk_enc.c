@@ -6,6 +6,7 @@
 #include "chunk_enc.h"
 #include "chunk_format.h"
 #include "checked.h"
+#include "special.h"
 #include "tune.h"
 
 #include <pthread.h>
@@ -126,6 +127,7 @@ static void put_special(const b2i_plan *p, uint8_t *dst, size_t dst_cap, size_t 
     } else if (dst_cap - B2C_HEADER_LEN >= len && !is_lossy(&p->pipeline) && repeats(p->src, len)) {
         *dst_len = B2C_HEADER_LEN + len;
         put_head(p, plan_flags(p), B2C_SPECIAL_VALUE << SPECIAL_SHIFT, (uint32_t)*dst_len, dst);
+        b2i_st32le(dst + 8, b2i_special_blocksize(p->blocksize, (uint32_t)len));
         memcpy(dst + B2C_HEADER_LEN, p->src.p, len);
     }
 }

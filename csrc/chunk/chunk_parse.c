@@ -63,7 +63,8 @@ static b2c_status check_sizes(const raw_head *h, uint32_t header_len, b2c_error 
 static b2c_status check_kind(const raw_head *h, uint32_t header_len, b2c_error *err)
 {
     uint32_t special = (h->flags3 & FLAG3_SPECIAL) >> SPECIAL_SHIFT;
-    bool is_memcpy = (h->flags & FLAG_MEMCPY) != 0;
+    /* Some writers leave the flag of a memcpy that they gave up: the special kind decides. */
+    bool is_memcpy = (h->flags & FLAG_MEMCPY) != 0 && special == B2C_SPECIAL_NONE;
     uint32_t tail = h->cbytes - header_len;
 
     if (h->version > VERSION_VLBLOCKS && (h->flags2 & ~FLAG2_VLBLOCKS) != 0) {
@@ -77,7 +78,7 @@ static b2c_status check_kind(const raw_head *h, uint32_t header_len, b2c_error *
     if (special > B2C_SPECIAL_UNINIT) {
         return bad(err, 31, "blosc2_flags", "the kind of special value is not from 0 to 4");
     }
-    if ((h->flags2 & FLAG2_VLBLOCKS) != 0 && (special != 0 || is_memcpy)) {
+    if ((h->flags2 & FLAG2_VLBLOCKS) != 0 && (special != B2C_SPECIAL_NONE || is_memcpy)) {
         return bad(err, 30, "blosc2_flags2", "variable-size blocks in a special or memcpy chunk");
     }
     if (is_memcpy && (h->nbytes > INT32_MAX - header_len || h->cbytes != h->nbytes + header_len)) {
@@ -200,7 +201,7 @@ b2c_status b2i_chunk_head_parse(b2i_span bytes, const b2c_limits *limits, b2i_ch
         .codec_id = codec_id_of(&h),
         .codec_meta = h.codec_meta,
         .special = (uint8_t)((h.flags3 & FLAG3_SPECIAL) >> SPECIAL_SHIFT),
-        .is_memcpy = (h.flags & FLAG_MEMCPY) != 0,
+        .is_memcpy = (h.flags & FLAG_MEMCPY) != 0 && (h.flags3 & FLAG3_SPECIAL) == 0,
         .is_instrumented = (h.flags3 & FLAG3_INSTRUMENTED) != 0,
         .pipeline = pipeline_of(&h),
     };

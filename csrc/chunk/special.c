@@ -40,6 +40,11 @@ void b2i_special_fill(uint8_t kind, uint8_t typesize, b2i_span value, uint64_t a
     }
 }
 
+uint32_t b2i_special_blocksize(uint32_t blocksize, uint32_t value_len)
+{
+    return blocksize < value_len ? value_len : blocksize - blocksize % value_len;
+}
+
 static b2c_status check_special(const b2c_cparams *cparams, uint8_t kind, uint64_t nbytes,
                                 const uint8_t *value, b2c_error *err)
 {
@@ -84,7 +89,8 @@ b2c_status b2i_special_encode(const b2c_cparams *cparams, uint8_t kind, uint64_t
     dst[2] = FLAG_EXTENDED;
     dst[3] = cparams->typesize > 255 ? 1 : (uint8_t)cparams->typesize;
     b2i_st32le(dst + 4, (uint32_t)nbytes);
-    b2i_st32le(dst + 8, b2i_tune_blocksize(cparams, (size_t)nbytes));
+    b2i_st32le(dst + 8, b2i_special_blocksize(b2i_tune_blocksize(cparams, (size_t)nbytes),
+                                            kind == B2C_SPECIAL_VALUE ? cparams->typesize : 1));
     b2i_st32le(dst + 12, (uint32_t)need);
     dst[31] = (uint8_t)(kind << SPECIAL_SHIFT);
     if (kind == B2C_SPECIAL_VALUE) {

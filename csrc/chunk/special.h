@@ -14,4 +14,10 @@
 void b2i_special_fill(uint8_t kind, uint8_t typesize, b2i_span value, uint64_t at, uint8_t *dst,
                       size_t n);
 
+/*
+ * Block size to record for a repeated value: a multiple of its length, also
+ * above 255, or the reference cannot decode a chunk of several blocks.
+ */
+uint32_t b2i_special_blocksize(uint32_t blocksize, uint32_t value_len);
+
 #endif

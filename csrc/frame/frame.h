@@ -119,7 +119,19 @@ void b2i_frame_plan_free(b2i_frame_plan *plan);
 
 /* What follows a chunk in dead space: magic, flags and tag of its place, hash. */
 void b2i_record_make(b2i_span chunk, b2i_entry entry, uint8_t flags, uint8_t out[B2I_RECORD_LEN]);
-b2i_check b2i_record_check(b2i_span record, b2i_span chunk, b2i_entry entry);
+
+/* is_trusted false: a record that does not fit is taken for none. */
+b2i_check b2i_record_check(b2i_span record, b2i_span chunk, b2i_entry entry, bool is_trusted);
+
+/*
+ * Another library may have changed chunks in place, in front of their old
+ * records.  Before the frame gets a fingerprint again, which says that all records fit, those that
+ * do not are removed: 'forget' does so for the chunk of cbytes bytes at an entry.
+ */
+b2c_status b2i_records_settle(b2c_schunk *s,
+                              b2c_status (*forget)(b2i_store *store, b2i_entry entry,
+                                                   uint64_t cbytes, b2c_error *err),
+                              b2c_error *err);
 
 /* ---- stores ---- */
 

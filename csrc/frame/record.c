@@ -29,14 +29,78 @@ void b2i_record_make(b2i_span chunk, b2i_entry entry, uint8_t flags, uint8_t out
     b2i_st64le(out + 8, b2i_xxh3_64(chunk));
 }
 
-b2i_check b2i_record_check(b2i_span record, b2i_span chunk, b2i_entry entry)
+/* Whether the bytes are a record of the chunk at an entry. */
+static bool is_record(b2i_span record, b2i_entry entry)
 {
     b2i_reader r = b2i_rd_init(record, 0);
     const uint8_t *name = b2i_rd_take(&r, sizeof magic);
     uint32_t tag = b2i_rd_u32le(&r);
+    return !r.failed && memcmp(name, magic, sizeof magic) == 0 && tag >> 8 == tag_of(entry);
+}
+
+b2i_check b2i_record_check(b2i_span record, b2i_span chunk, b2i_entry entry, bool is_trusted)
+{
+    b2i_reader r = b2i_rd_init(record, B2I_RECORD_LEN - 8);
     uint64_t hash = b2i_rd_u64le(&r);
-    if (r.failed || memcmp(name, magic, sizeof magic) != 0 || tag >> 8 != tag_of(entry)) {
+    if (!is_record(record, entry) || r.failed) {
         return B2I_CHECK_NONE;
     }
-    return hash == b2i_xxh3_64(chunk) ? B2I_CHECK_GOOD : B2I_CHECK_BAD;
+    if (hash == b2i_xxh3_64(chunk)) {
+        return B2I_CHECK_GOOD;
+    }
+    return is_trusted ? B2I_CHECK_BAD : B2I_CHECK_NONE;
+}
+
+typedef struct settle_job {
+    b2c_schunk *s;
+    b2i_scratch record, chunk;
+} settle_job;
+
+/* Sets *stale when the chunk has a record that does not fit. */
+static b2c_status look_at(settle_job *j, uint64_t nchunk, bool *stale, uint64_t *cbytes,
+                          b2c_error *err)
+{
+    b2i_store *store = j->s->store;
+    b2i_entry entry = j->s->now.entries[nchunk];
+    b2i_chunk_head head;
+    b2i_span record, chunk;
+    uint64_t len;
+    *stale = false;
+    B2I_TRY(b2i_schunk_chunk_head(j->s, nchunk, &head, err));
+    B2I_TRY(store->ops->len(store, entry, &len, err));
+    *cbytes = head.cbytes;
+    if (len - head.cbytes < B2I_RECORD_LEN) { /* the head was compared with it */
+        return B2C_OK;
+    }
+    B2I_TRY(store->ops->read(store, entry, head.cbytes, B2I_RECORD_LEN, &j->record, &record, err));
+    if (!is_record(record, entry)) {
+        return B2C_OK;
+    }
+    B2I_TRY(store->ops->read(store, entry, 0, head.cbytes, &j->chunk, &chunk, err));
+    *stale = b2i_record_check(record, chunk, entry, true) == B2I_CHECK_BAD;
+    return B2C_OK;
+}
+
+b2c_status b2i_records_settle(b2c_schunk *s,
+                              b2c_status (*forget)(b2i_store *store, b2i_entry entry,
+                                                   uint64_t cbytes, b2c_error *err),
+                              b2c_error *err)
+{
+    settle_job j = { .s = s };
+    b2c_status st = B2C_OK;
+    for (uint64_t i = 0; i < s->now.nchunks && st == B2C_OK; i++) {
+        bool stale;
+        uint64_t cbytes;
+        if ((s->now.entries[i] & B2I_ENTRY_SPECIAL) != 0) {
+            continue;
+        }
+        /* A chunk that cannot be read is not the business of those who edit others. */
+        if (look_at(&j, i, &stale, &cbytes, NULL) == B2C_OK && stale) {
+            st = forget(s->store, s->now.entries[i], cbytes, err);
+        }
+    }
+    b2i_scratch_free(&j.record);
+    b2i_scratch_free(&j.chunk);
+    s->store->is_trusted = s->store->is_trusted || st == B2C_OK;
+    return st;
 }

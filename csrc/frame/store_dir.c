@@ -102,7 +102,8 @@ static b2c_status dir_check(b2i_store *store, b2i_entry entry, b2i_span chunk, b
     if (len >= chunk.n && len - chunk.n >= sizeof record) {
         st = io->ops->read(io, chunk.n, record, sizeof record, err);
         if (st == B2C_OK) {
-            *result = b2i_record_check(b2i_span_of(record, sizeof record), chunk, entry);
+            *result = b2i_record_check(b2i_span_of(record, sizeof record), chunk, entry,
+                                       store->is_trusted);
         }
     }
     (void)io->ops->close(io, NULL);
@@ -194,12 +195,28 @@ static b2c_status write_index(int dir, const b2i_frame_image *image, bool seal, 
     return st == B2C_OK ? st2 : st;
 }
 
+/*
+ * The size of all chunk files.  The reference library takes numbers of chunk files
+ * for offsets below it, which they are not after many were deleted: it is made large enough.
+ */
+static uint64_t stored_size(const b2i_state *now)
+{
+    uint64_t n = now->cbytes;
+    for (uint64_t i = 0; i < now->nchunks; i++) {
+        b2i_entry e = now->entries[i];
+        if ((e & B2I_ENTRY_SPECIAL) == 0 && e + B2C_HEADER_LEN > n) {
+            n = e + B2C_HEADER_LEN;
+        }
+    }
+    return n;
+}
+
 /* The index file of a state, in the place of the old one. */
 static b2c_status replace_index(int dir, const b2i_state *now, bool checksums, bool seal,
                                 b2i_frame_image *image, b2c_error *err)
 {
     B2I_TRY(b2i_frame_encode(now, B2I_FRAME_SPARSE, image, err));
-    b2i_frame_set_lengths(image->header.p, image->header.n + image->tail.n, now->cbytes);
+    b2i_frame_set_lengths(image->header.p, image->header.n + image->tail.n, stored_size(now));
     if (checksums) {
         b2i_frame_seal(image);
     }
@@ -217,9 +234,25 @@ static b2c_status replace_index(int dir, const b2i_state *now, bool checksums, b
     return seal ? b2i_fs_dir_sync(dir, err) : B2C_OK;
 }
 
-static b2c_status commit_now(dir_store *d, const b2c_schunk *s, bool seal, b2c_error *err)
+/* Removes the record of a chunk file. */
+static b2c_status forget_record(b2i_store *store, b2i_entry entry, uint64_t cbytes, b2c_error *err)
+{
+    const dir_store *d = (const dir_store *)store;
+    char name[NAME_LEN + 1];
+    b2i_io *io;
+    name_of(entry, name);
+    B2I_TRY(b2i_io_file_open_in(d->dir, name, B2I_IO_UPDATE, &io, err));
+    b2c_status st = io->ops->truncate(io, cbytes, err);
+    b2c_status st2 = io->ops->close(io, st == B2C_OK ? err : NULL);
+    return st == B2C_OK ? st2 : st;
+}
+
+static b2c_status commit_now(dir_store *d, b2c_schunk *s, bool seal, b2c_error *err)
 {
     b2i_frame_image image = { 0 };
+    if (d->base.checksums && !d->base.is_trusted) {
+        B2I_TRY(b2i_records_settle(s, forget_record, err));
+    }
     b2c_status st = replace_index(d->dir, &s->now, d->base.checksums, seal, &image, err);
     if (st == B2C_OK) {
         d->base.header_len = image.header.n;
@@ -385,6 +418,7 @@ b2c_status b2i_store_dir_new(int dir, bool is_writable, const b2i_frame_layout *
     d->base.is_writable = is_writable;
     d->base.frame_len = layout->head.frame_len;
     d->base.header_len = layout->head.header_len;
+    d->base.is_trusted = layout->has_fingerprint || layout->head.nbytes == 0;
     d->base.trailer_len = layout->trailer_len;
     d->dir = dir;
     *out = &d->base;

@@ -59,7 +59,7 @@ static b2c_status file_check(b2i_store *store, b2i_entry entry, b2i_span chunk, 
     }
     b2c_status st = file_read(store, entry, chunk.n, B2I_RECORD_LEN, &scratch, &record, err);
     if (st == B2C_OK) {
-        *result = b2i_record_check(record, chunk, entry);
+        *result = b2i_record_check(record, chunk, entry, store->is_trusted);
     }
     b2i_scratch_free(&scratch);
     return st;
@@ -149,6 +149,7 @@ b2c_status b2i_store_file_new(b2i_io *io, const char *path, uint64_t origin, boo
     f->end = f->limit;
     f->committed_end = f->end;
     f->has_fingerprint = layout->has_fingerprint;
+    f->base.is_trusted = layout->has_fingerprint || layout->head.nbytes == 0;
     memcpy(f->fingerprint, layout->fingerprint, sizeof f->fingerprint);
     b2c_status st = keep_path(f, path, err);
     if (st == B2C_OK && is_writable) {

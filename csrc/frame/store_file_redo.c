@@ -143,7 +143,7 @@ static bool find_next(b2i_file_store *f, const b2c_schunk *s, uint64_t file_len,
     b2i_span all = b2i_span_of(p, n), chunk = b2i_span_sub(all, 0, head->cbytes);
     b2i_span record = b2i_span_sub(all, head->cbytes, B2I_RECORD_LEN);
     b2i_span extra = b2i_span_sub(all, head->cbytes + B2I_RECORD_LEN, B2I_REDO_LEN);
-    return b2i_record_check(record, chunk, f->end) == B2I_CHECK_GOOD &&
+    return b2i_record_check(record, chunk, f->end, true) == B2I_CHECK_GOOD &&
            (record.p[4] & FLAG_REDO) != 0 && parse_redo(f, extra, redo);
 }
 

@@ -247,9 +247,19 @@ static void committed(b2i_file_store *f, b2i_frame_image *image, const b2c_schun
     stamp_free(f);
 }
 
-static b2c_status make_image(b2i_file_store *f, const b2c_schunk *s, b2i_frame_image *image,
+/* Overwrites the magic of a record. */
+static b2c_status forget_record(b2i_store *store, b2i_entry entry, uint64_t cbytes, b2c_error *err)
+{
+    static const uint8_t zeros[4] = { 0 };
+    return write_at((const b2i_file_store *)store, entry + cbytes, zeros, sizeof zeros, err);
+}
+
+static b2c_status make_image(b2i_file_store *f, b2c_schunk *s, b2i_frame_image *image,
                              b2c_error *err)
 {
+    if (f->base.checksums && !f->base.is_trusted) {
+        B2I_TRY(b2i_records_settle(s, forget_record, err));
+    }
     B2I_TRY(b2i_frame_encode(&s->now, B2I_FRAME_CONTIGUOUS, image, err));
     if (f->base.checksums) {
         b2i_frame_seal(image);
@@ -442,6 +452,7 @@ static b2c_status adopt(b2i_file_store *f, b2c_schunk *s, b2i_frame_plan *plan, 
     f->is_unpacked = false;
     f->dead = 0;
     f->nfree = 0;
+    f->base.is_trusted = f->base.checksums;
     take_fingerprint(f, &plan->image);
     committed(f, &plan->image, s);
     if (s->now.nchunks > 0) {

@@ -70,22 +70,37 @@ b2c_status b2i_fs_parent_sync(const char *path, b2c_error *err);
 bool b2i_fs_is_dir(const char *path);
 
 #ifdef B2I_IO_HOOK
-/*
- * Tests: asked before each call that changes files.  What it returns other than
- * 0 is the errno that the call fails with instead.  'name' is the file's, 'to' the new name of a
- * renaming.
- */
 typedef enum b2i_io_call {
+    B2I_CALL_OPEN,   /* of a file that is there, for writing */
+    B2I_CALL_CREATE, /* of a file; what is there is cut to nothing or in the way */
+    B2I_CALL_READ,
     B2I_CALL_WRITE,
     B2I_CALL_TRUNCATE,
     B2I_CALL_SYNC,
-    B2I_CALL_CREATE,
+    B2I_CALL_CLOSE, /* of a file that was open for writing */
     B2I_CALL_RENAME,
     B2I_CALL_REMOVE,
-    B2I_CALL_CLOSE
+    B2I_CALL_COPY_MODE,
+    B2I_CALL_DIR_MAKE,
+    B2I_CALL_DIR_REMOVE,
+    B2I_CALL_DIR_SYNC,
 } b2i_io_call;
-extern int (*b2i_io_hook)(b2i_io_call call, const char *name, const char *to, uint64_t at,
-                          const void *src, size_t n);
+
+typedef struct b2i_io_event {
+    b2i_io_call call;
+    const void *file; /* the same from OPEN or CREATE to CLOSE; NULL when it is about a name */
+    const char *name; /* as the file or directory was opened; "." an open directory */
+    const char *to;   /* of RENAME and COPY_MODE */
+    uint64_t at;      /* of WRITE; the new size of TRUNCATE */
+    const void *src;  /* of WRITE */
+    size_t n;         /* of READ and WRITE */
+} b2i_io_event;
+
+/*
+ * Tests: asked before each of these calls.  What it returns other than 0 is the errno that
+ * the call fails with instead; it may lower n > 1 of a WRITE, which is then a short one.
+ */
+extern int (*b2i_io_hook)(b2i_io_event *event);
 #endif
 
 #endif

@@ -22,12 +22,26 @@
 #define MAX_CALL ((size_t)1 << 30)
 
 #ifdef B2I_IO_HOOK
-int (*b2i_io_hook)(b2i_io_call call, const char *name, const char *to, uint64_t at,
-                   const void *src, size_t n);
-#define HOOK(call, name, to, at, src, n)                                                           \
-    (b2i_io_hook != NULL && (errno = b2i_io_hook(call, name, to, at, src, n)) != 0)
+int (*b2i_io_hook)(b2i_io_event *event);
+
+/* Sets errno when the call is to fail. */
+static bool fails(b2i_io_event *event)
+{
+    int why = b2i_io_hook == NULL ? 0 : b2i_io_hook(event);
+    errno = why != 0 ? why : errno;
+    return why != 0;
+}
+#define FAILS(...) fails(&(b2i_io_event){ .call = __VA_ARGS__ })
+
+/* How many of n bytes a write may take; 0: it fails. */
+static size_t allowed(const void *file, const char *name, uint64_t at, const void *src, size_t n)
+{
+    b2i_io_event e = { B2I_CALL_WRITE, file, name, NULL, at, src, n };
+    return fails(&e) ? 0 : e.n;
+}
 #else
-#define HOOK(call, name, to, at, src, n) false
+#define FAILS(...)                       false
+#define allowed(file, name, at, src, n) (n)
 #endif
 
 typedef struct file_io {
@@ -57,7 +71,10 @@ static b2c_status file_read(b2i_io *io, uint64_t at, void *dst, size_t n, b2c_er
         return b2i_fail(err, B2C_E_TRUNCATED, at, "the file ends too early");
     }
     while (n > 0) {
-        ssize_t got = pread(f->fd, p, n < MAX_CALL ? n : MAX_CALL, pos);
+        size_t want = n < MAX_CALL ? n : MAX_CALL;
+        ssize_t got = FAILS(B2I_CALL_READ, .file = f, .name = f->name, .at = (uint64_t)pos, .n = want)
+                          ? -1
+                          : pread(f->fd, p, want, pos);
         if (got < 0 && errno == EINTR) {
             continue;
         }
@@ -87,9 +104,8 @@ static b2c_status file_write(b2i_io *io, uint64_t at, const void *src, size_t n,
     }
     while (n > 0) {
         size_t want = n < MAX_CALL ? n : MAX_CALL;
-        ssize_t put = HOOK(B2I_CALL_WRITE, f->name, NULL, (uint64_t)pos, p, want)
-                          ? -1
-                          : pwrite(f->fd, p, want, pos);
+        want = allowed(f, f->name, (uint64_t)pos, p, want);
+        ssize_t put = want == 0 ? -1 : pwrite(f->fd, p, want, pos);
         if (put < 0 && errno == EINTR) {
             continue;
         }
@@ -120,20 +136,9 @@ static b2c_status file_truncate(b2i_io *io, uint64_t size, b2c_error *err)
     if (!to_off(size, 0, &pos)) {
         return b2i_fail_io(err, EFBIG, size, "truncating failed");
     }
-    while (HOOK(B2I_CALL_TRUNCATE, f->name, NULL, size, NULL, 0) || ftruncate(f->fd, pos) != 0) {
+    while (FAILS(B2I_CALL_TRUNCATE, .file = f, .name = f->name, .at = size) || ftruncate(f->fd, pos) != 0) {
         if (errno != EINTR) {
             return b2i_fail_io(err, errno, size, "truncating failed");
-        }
-    }
-    return B2C_OK;
-}
-
-static b2c_status sync_fd(int fd, const char *name, b2c_error *err)
-{
-    (void)name;
-    while (HOOK(B2I_CALL_SYNC, name, NULL, 0, NULL, 0) || fsync(fd) != 0) {
-        if (errno != EINTR) {
-            return b2i_fail_io(err, errno, B2C_NO_OFFSET, "synchronising failed");
         }
     }
     return B2C_OK;
@@ -142,7 +147,12 @@ static b2c_status sync_fd(int fd, const char *name, b2c_error *err)
 static b2c_status file_sync(b2i_io *io, b2c_error *err)
 {
     const file_io *f = (const file_io *)io;
-    return sync_fd(f->fd, f->name, err);
+    while (FAILS(B2I_CALL_SYNC, .file = f, .name = f->name) || fsync(f->fd) != 0) {
+        if (errno != EINTR) {
+            return b2i_fail_io(err, errno, B2C_NO_OFFSET, "synchronising failed");
+        }
+    }
+    return B2C_OK;
 }
 
 static const uint8_t *file_view(b2i_io *io, uint64_t at, size_t n)
@@ -156,7 +166,7 @@ static const uint8_t *file_view(b2i_io *io, uint64_t at, size_t n)
 static b2c_status file_close(b2i_io *io, b2c_error *err)
 {
     file_io *f = (file_io *)io;
-    bool hooked = f->writable && HOOK(B2I_CALL_CLOSE, f->name, NULL, 0, NULL, 0);
+    bool hooked = f->writable && FAILS(B2I_CALL_CLOSE, .file = f, .name = f->name);
     int why = hooked ? errno : 0;
     /* After EINTR the descriptor is gone on Linux: closing it again could hit another file. */
     if (close(f->fd) != 0 && errno != EINTR) {
@@ -175,17 +185,20 @@ static int at_dir(int dir)
     return dir == B2I_FS_CWD ? AT_FDCWD : dir;
 }
 
-static b2c_status open_fd(int dir, const char *name, int mode, int extra, int *out, b2c_error *err)
+/* Opens f->fd; 'extra' are flags besides those of the mode. */
+static b2c_status open_fd(file_io *f, int dir, int mode, int extra, b2c_error *err)
 {
     /* O_NONBLOCK: opening a FIFO must not hang; it changes nothing for regular files. */
     static const int flags[] = { O_RDONLY, O_RDWR, O_RDWR | O_CREAT | O_EXCL,
                                  O_RDWR | O_CREAT | O_TRUNC };
     int fd;
     do {
-        bool creates = mode == B2I_IO_CREATE || mode == B2I_IO_REPLACE;
-        fd = creates && HOOK(B2I_CALL_CREATE, name, NULL, 0, NULL, 0)
-                 ? -1
-                 : openat(at_dir(dir), name, flags[mode] | O_CLOEXEC | O_NONBLOCK | extra, 0666);
+        bool hooked = f->writable &&
+                      FAILS(mode == B2I_IO_UPDATE ? B2I_CALL_OPEN : B2I_CALL_CREATE, .file = f,
+                            .name = f->name);
+        fd = hooked ? -1
+                    : openat(at_dir(dir), f->name, flags[mode] | O_CLOEXEC | O_NONBLOCK | extra,
+                             0666);
     } while (fd < 0 && errno == EINTR);
     if (fd < 0 && errno == EEXIST) {
         (void)b2i_fail_io(err, EEXIST, B2C_NO_OFFSET, "there is something at this path already");
@@ -198,8 +211,8 @@ static b2c_status open_fd(int dir, const char *name, int mode, int extra, int *o
         return b2i_fail_io(err, errno, B2C_NO_OFFSET, "opening the file failed");
     }
     struct stat info;
-    if (fstat(fd, &info) != 0 || S_ISDIR(info.st_mode)) {
-        int why = S_ISDIR(info.st_mode) ? EISDIR : errno;
+    int why = fstat(fd, &info) != 0 ? errno : S_ISDIR(info.st_mode) ? EISDIR : 0;
+    if (why != 0) {
         close(fd);
         return b2i_fail_io(err, why, B2C_NO_OFFSET, "opening the file failed");
     }
@@ -207,7 +220,7 @@ static b2c_status open_fd(int dir, const char *name, int mode, int extra, int *o
         close(fd);
         return b2i_fail_io(err, EINVAL, B2C_NO_OFFSET, "not a regular file");
     }
-    *out = fd;
+    f->fd = fd;
     return B2C_OK;
 }
 
@@ -219,14 +232,14 @@ static b2c_status open_file(int dir, const char *name, int mode, int extra, b2i_
     if (f == NULL) {
         return b2i_fail_memory(err);
     }
-    b2c_status st = open_fd(dir, name, mode, extra, &f->fd, err);
+    f->io.ops = &file_ops;
+    f->writable = mode != B2I_IO_READ;
+    memcpy(f->name, name, len);
+    b2c_status st = open_fd(f, dir, mode, extra, err);
     if (st != B2C_OK) {
         b2i_free(f);
         return st;
     }
-    f->io.ops = &file_ops;
-    f->writable = mode != B2I_IO_READ;
-    memcpy(f->name, name, len);
     *out = &f->io;
     return B2C_OK;
 }
@@ -263,7 +276,7 @@ void b2i_fs_dir_close(int dir)
 
 b2c_status b2i_fs_dir_make(const char *path, b2c_error *err)
 {
-    if (HOOK(B2I_CALL_CREATE, path, NULL, 0, NULL, 0) || mkdir(path, 0777) != 0) {
+    if (FAILS(B2I_CALL_DIR_MAKE, .name = path) || mkdir(path, 0777) != 0) {
         int why = errno;
         (void)b2i_fail_io(err, why, B2C_NO_OFFSET, "making the directory failed");
         if (why == EEXIST && err != NULL) {
@@ -276,7 +289,7 @@ b2c_status b2i_fs_dir_make(const char *path, b2c_error *err)
 
 b2c_status b2i_fs_dir_remove(const char *path, b2c_error *err)
 {
-    if (HOOK(B2I_CALL_REMOVE, path, NULL, 0, NULL, 0) || rmdir(path) != 0) {
+    if (FAILS(B2I_CALL_DIR_REMOVE, .name = path) || rmdir(path) != 0) {
         return b2i_fail_io(err, errno, B2C_NO_OFFSET, "removing the directory failed");
     }
     return B2C_OK;
@@ -304,7 +317,7 @@ b2c_status b2i_fs_dir_each(int dir, void (*fn)(void *arg, const char *name), voi
 
 b2c_status b2i_fs_rename(int dir, const char *from, const char *to, b2c_error *err)
 {
-    if (HOOK(B2I_CALL_RENAME, from, to, 0, NULL, 0) ||
+    if (FAILS(B2I_CALL_RENAME, .name = from, .to = to) ||
         renameat(at_dir(dir), from, at_dir(dir), to) != 0) {
         return b2i_fail_io(err, errno, B2C_NO_OFFSET, "renaming failed");
     }
@@ -314,7 +327,8 @@ b2c_status b2i_fs_rename(int dir, const char *from, const char *to, b2c_error *e
 b2c_status b2i_fs_copy_mode(const char *from, const char *to, b2c_error *err)
 {
     struct stat info;
-    if (stat(from, &info) != 0 || chmod(to, info.st_mode & 07777) != 0) {
+    if (FAILS(B2I_CALL_COPY_MODE, .name = from, .to = to) || stat(from, &info) != 0 ||
+        chmod(to, info.st_mode & 07777) != 0) {
         return b2i_fail_io(err, errno, B2C_NO_OFFSET, "copying the permissions failed");
     }
     return B2C_OK;
@@ -322,15 +336,26 @@ b2c_status b2i_fs_copy_mode(const char *from, const char *to, b2c_error *err)
 
 b2c_status b2i_fs_remove(int dir, const char *name, b2c_error *err)
 {
-    if (HOOK(B2I_CALL_REMOVE, name, NULL, 0, NULL, 0) || unlinkat(at_dir(dir), name, 0) != 0) {
+    if (FAILS(B2I_CALL_REMOVE, .name = name) || unlinkat(at_dir(dir), name, 0) != 0) {
         return b2i_fail_io(err, errno, B2C_NO_OFFSET, "removing a file failed");
+    }
+    return B2C_OK;
+}
+
+static b2c_status sync_dir(int dir, const char *name, b2c_error *err)
+{
+    (void)name; /* for the hook */
+    while (FAILS(B2I_CALL_DIR_SYNC, .name = name) || fsync(dir) != 0) {
+        if (errno != EINTR) {
+            return b2i_fail_io(err, errno, B2C_NO_OFFSET, "synchronising the directory failed");
+        }
     }
     return B2C_OK;
 }
 
 b2c_status b2i_fs_dir_sync(int dir, b2c_error *err)
 {
-    return sync_fd(dir, ".", err);
+    return sync_dir(dir, ".", err);
 }
 
 b2c_status b2i_fs_parent_sync(const char *path, b2c_error *err)
@@ -350,11 +375,11 @@ b2c_status b2i_fs_parent_sync(const char *path, b2c_error *err)
     parent[len == 0 ? 1 : len] = '\0';
     int dir;
     b2c_status st = b2i_fs_dir_open(parent, &dir, err);
-    b2i_free(parent);
     if (st == B2C_OK) {
-        st = b2i_fs_dir_sync(dir, err);
+        st = sync_dir(dir, parent, err);
         b2i_fs_dir_close(dir);
     }
+    b2i_free(parent);
     return st;
 }
 

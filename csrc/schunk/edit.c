@@ -98,7 +98,8 @@ static bool fits_index(const b2i_state *state, const b2i_chunk_head *head)
     uint32_t typesize = state->cparams.typesize > 255 ? 1 : state->cparams.typesize;
     bool has_entry = head->special == B2C_SPECIAL_ZERO || head->special == B2C_SPECIAL_UNINIT ||
                      (head->special == B2C_SPECIAL_NAN && head->typesize == typesize);
-    return has_entry && state->ends == NULL;
+    bool has_items = head->nbytes % state->cparams.typesize == 0; /* others refuse it otherwise */
+    return has_entry && has_items && state->ends == NULL;
 }
 
 static b2i_entry special_entry(uint8_t kind)

@@ -87,6 +87,7 @@ struct b2i_store {
     bool failed; /* a write failed: what is on the medium is older than the object */
     bool in_transaction;
     bool has_redo;      /* single chunks kept since the last commit survive a crash */
+    bool is_trusted;    /* nobody else wrote since the records of chunks were: they must fit */
     bool checksums;     /* write records and fingerprints */
     bool verifies;      /* compare checksums when reading */
     uint8_t durability; /* B2C_DURABILITY_… */

@@ -86,6 +86,13 @@ static void test_worked_examples(void)
                  chunk);
     CHECK_EQ(b2c_decompress(ctx, chunk, n, out, sizeof out, &len, NULL), B2C_OK);
     CHECK(len == 5 && memcmp(out, "hello", 5) == 0);
+
+    /* a special chunk whose writer left the memcpy flag */
+    n = from_hex("05 01 07 05 1e 00 00 00 1e 00 00 00 20 00 00 00"
+                 "01 02 00 00 00 00 02 00 00 00 00 00 00 00 00 10",
+                 chunk);
+    CHECK_EQ(b2c_decompress(ctx, chunk, n, out, sizeof out, &len, NULL), B2C_OK);
+    CHECK(len == 30 && out[0] == 0 && out[29] == 0);
 }
 
 /* Compresses twice (serially and with the pool), compares the chunks, decodes both ways. */
@@ -155,16 +162,26 @@ static void test_round_trips(void)
 
 static void test_specials(void)
 {
-    uint8_t chunk[64], out[64], value[4] = { 1, 2, 3, 4 };
+    uint8_t chunk[332], out[64], value[4] = { 1, 2, 3, 4 };
     size_t len = 0, got = 0;
     b2c_cparams cp;
     b2c_error err;
     b2c_cparams_init(&cp);
     cp.typesize = 4;
+    cp.codec = B2C_CODEC_BLOSCLZ; /* in every build */
     CHECK_EQ(b2c_special_chunk(&cp, B2C_SPECIAL_VALUE, 20, value, chunk, 64, &len, NULL), B2C_OK);
     CHECK_EQ(len, 36);
     CHECK_EQ(b2c_decompress(ctx, chunk, len, out, 64, &got, NULL), B2C_OK);
     CHECK(got == 20 && memcmp(out + 16, value, 4) == 0);
+    /* a block size that the reference takes: a multiple of the value */
+    uint8_t *large = calloc(300 + 32, 1);
+    cp.typesize = 300;
+    CHECK_EQ(b2c_special_chunk(&cp, B2C_SPECIAL_VALUE, 330000, chunk, large, 332, &len, NULL),
+             B2C_OK);
+    uint32_t blocksize = large[8] | (uint32_t)large[9] << 8 | (uint32_t)large[10] << 16;
+    CHECK(blocksize > 300 && blocksize % 300 == 0);
+    free(large);
+    cp.typesize = 4;
     CHECK_EQ(b2c_special_chunk(&cp, B2C_SPECIAL_NAN, 8, NULL, chunk, 64, &len, NULL), B2C_OK);
     CHECK_EQ(b2c_decompress(ctx, chunk, len, out, 64, &got, NULL), B2C_OK);
     CHECK(memcmp(out + 4, "\0\0\xc0\x7f", 4) == 0);
@@ -221,6 +238,7 @@ static void test_arguments(void)
     uint8_t buf[64] = { 0 };
     size_t len;
     b2c_cparams_init(&cp);
+    cp.codec = B2C_CODEC_BLOSCLZ;
     CHECK_EQ(b2c_compress(NULL, &cp, buf, 8, buf, 64, &len, NULL), B2C_E_ARGUMENT);
     CHECK_EQ(b2c_compress(ctx, NULL, buf, 8, buf, 64, &len, NULL), B2C_E_ARGUMENT);
     CHECK_EQ(b2c_compress(ctx, &cp, NULL, 8, buf, 64, &len, NULL), B2C_E_ARGUMENT);
@@ -239,7 +257,7 @@ static void test_arguments(void)
 
     b2c_limits limits = { .max_chunk_nbytes = 100 };
     CHECK_EQ(b2c_ctx_set_limits(ctx, &limits, NULL), B2C_OK);
-    b2c_cparams_init(&cp);
+    cp.codec = B2C_CODEC_BLOSCLZ;
     CHECK_EQ(b2c_special_chunk(&cp, B2C_SPECIAL_ZERO, 800, NULL, buf, 64, &len, NULL), B2C_OK);
     CHECK_EQ(b2c_decompress(ctx, buf, len, buf, 0, &len, &err), B2C_E_LIMIT);
     CHECK(err.expected == 100 && err.actual == 800 && err.offset == 4);
