@@ -91,7 +91,8 @@ def main() -> None:
     cores = blosc2c.detect_number_of_cores()
     print(f"blosc2c {blosc2c.__version__}, blosc2 {blosc2.__version__}; MB/s, {len(raw) // 1_000_000} MB")
     print(f"{'':26} {'':2}  {'compress':^24}  {'decompress':^24}  {'ratio':^13}")
-    print(f"{'':26} th {'ours':>9} {'theirs':>8} {'':6}  {'ours':>8} {'theirs':>8} {'':6}  {'ours':>6} {'theirs':>6}")
+    pair = f"{'ours':>8} {'theirs':>8} {'':6}"
+    print(f"{'':26} th  {pair}  {pair}  {'ours':>6} {'theirs':>6}")
     for name, setting in SETTINGS.items():
         for nthreads in sorted({1, cores}):
             print(compare(name, setting, raw, nthreads), flush=True)

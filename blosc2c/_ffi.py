@@ -119,9 +119,7 @@ def in_buffer(src: Buffer, name: str = "src") -> Any:
     try:
         return ffi.from_buffer(src)
     except TypeError:
-        raise TypeError(
-            f"{name} must be a bytes-like object, not {type(src).__name__}"
-        ) from None
+        raise TypeError(f"{name} must be a bytes-like object, not {type(src).__name__}") from None
     except (ValueError, BufferError):
         raise errors.ParameterError(
             f"{name} is not C-contiguous; make a copy first (numpy.ascontiguousarray)", field=name
@@ -133,13 +131,9 @@ def out_buffer(dst: Buffer, name: str = "dst") -> Any:
     try:
         return ffi.from_buffer(dst, require_writable=True)
     except TypeError:
-        raise TypeError(
-            f"{name} must be a writable bytes-like object, not {type(dst).__name__}"
-        ) from None
+        raise TypeError(f"{name} must be a writable bytes-like object, not {type(dst).__name__}") from None
     except (ValueError, BufferError):
-        raise errors.ParameterError(
-            f"{name} must be writable and C-contiguous", field=name
-        ) from None
+        raise errors.ParameterError(f"{name} must be writable and C-contiguous", field=name) from None
 
 
 raw_memory = ffi.new_allocator(should_clear_after_alloc=False)

@@ -59,9 +59,7 @@ _BY_REASON: dict[str, str] = {
 }
 
 MISSING: dict[str, str] = {
-    name: f"blosc2c has no {name}: {reason}"
-    for reason, names in _BY_REASON.items()
-    for name in names.split()
+    name: f"blosc2c has no {name}: {reason}" for reason, names in _BY_REASON.items() for name in names.split()
 }
 
 _METHODS: dict[str, str] = {

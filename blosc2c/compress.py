@@ -118,9 +118,7 @@ def compress(
         typesize = memoryview(src).itemsize
     typesize = to_int(typesize, "typesize", 1, MAX_TYPESIZE)
     if len(data) % typesize and not _ignore_multiple_size:
-        raise ParameterError(
-            f"{len(data)} bytes are no multiple of typesize {typesize}", field="typesize"
-        )
+        raise ParameterError(f"{len(data)} bytes are no multiple of typesize {typesize}", field="typesize")
     cparams = CParams(
         codec=runtime.default_codec() if codec is None else codec,
         clevel=clevel,

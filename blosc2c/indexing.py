@@ -272,9 +272,7 @@ def _groups(points: list[Array], sizes: list[int]) -> Iterator[Array]:
     yield from np.split(order, borders)
 
 
-def _read_points(
-    plan: Gather, points: list[Array], read: Callable[[Shape, Shape, Shape], Array]
-) -> Array:
+def _read_points(plan: Gather, points: list[Array], read: Callable[[Shape, Shape, Shape], Array]) -> Array:
     """The items at `points`, all of one chunk, with the points' axis first."""
     start, count, step = list(plan.box.start), list(plan.box.count), list(plan.box.step)
     for axis, p in zip(plan.axes, points, strict=True):

@@ -87,9 +87,7 @@ class Meta(Mapping[str, Any]):
         with schunk.handle as ptr:
             try:
                 return _ffi.sized_bytes(
-                    lambda dst, cap, need, err: int(
-                        lib.b2c_schunk_meta_get(ptr, key, dst, cap, need, err)
-                    ),
+                    lambda dst, cap, need, err: int(lib.b2c_schunk_meta_get(ptr, key, dst, cap, need, err)),
                     1024,
                     schunk.urlpath,
                 )

@@ -371,9 +371,11 @@ class NDArray:
         ndim = self.ndim
         return _ffi.bytes_from(
             self.nbytes,
-            lambda out: self._read_box((0,) * ndim, self._shape, (1,) * ndim, out, self.nbytes)
-            if self.nbytes
-            else None,
+            lambda out: (
+                self._read_box((0,) * ndim, self._shape, (1,) * ndim, out, self.nbytes)
+                if self.nbytes
+                else None
+            ),
         )
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
@@ -616,41 +618,41 @@ class OIndex:
     def __init__(self, array: NDArray) -> None:
         self._array = array
 
-    def _key(self, key: Any) -> tuple[Any, ...]:
-        """A key in which the index arrays no longer move in step."""
+    def _key(self, key: Any) -> tuple[tuple[Any, ...], tuple[int, ...]]:
+        """A key in which the index arrays no longer move in step, and the axes of integers."""
+        ndim = self._array.ndim
         entries = list(key) if isinstance(key, tuple) else [key]
-        if Ellipsis in [e for e in entries if not isinstance(e, np.ndarray | list)]:
-            at = next(i for i, e in enumerate(entries) if e is Ellipsis)
-            entries[at : at + 1] = [slice(None)] * (self._array.ndim - len(entries) + 1)
-        if len(entries) > self._array.ndim:
-            raise IndexError(f"too many indices: the array has {self._array.ndim} dimensions")
-        entries += [slice(None)] * (self._array.ndim - len(entries))
-        vectors = []
-        for entry, n in zip(entries, self._array.shape, strict=True):
-            if isinstance(entry, slice):
-                vectors.append(np.arange(n)[entry])
-                continue
-            vector = np.atleast_1d(np.asarray(entry))
-            vector = np.flatnonzero(vector) if vector.dtype == np.bool_ else vector.astype(np.intp)
+        dots = [i for i, entry in enumerate(entries) if entry is Ellipsis]
+        if len(dots) > 1:
+            raise IndexError("an index can only have a single ellipsis ('...')")
+        if len(entries) - len(dots) > ndim:
+            raise IndexError(f"too many indices: the array has {ndim} dimensions")
+        at = dots[0] if dots else len(entries)
+        entries[at : at + len(dots)] = [slice(None)] * (ndim - len(entries) + len(dots))
+        vectors, integers = [], []
+        for axis, (entry, n) in enumerate(zip(entries, self._array.shape, strict=True)):
+            if entry is None:
+                raise IndexError("orthogonal selection has no new axes")
+            plan = parse_key(entry, (n,))
+            if isinstance(plan, Gather):
+                vector = plan.points[0]
+            else:
+                vector = np.arange(*entry.indices(n)) if isinstance(entry, slice) else np.array(plan.start)
+                if not isinstance(entry, slice):
+                    integers.append(axis)
             if vector.ndim != 1:
                 raise IndexError("orthogonal indices have one dimension")
             vectors.append(vector)
-        return tuple(np.ix_(*vectors)) if vectors else ()
+        return tuple(np.ix_(*vectors)), tuple(integers)
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        grid = self._key(key)
-        shape = np.broadcast_shapes(*(g.shape for g in grid))
-        self._array[grid] = np.asarray(value).reshape(shape) if np.size(value) > 1 else value
+        grid, integers = self._key(key)
+        shape = tuple(g.size for axis, g in enumerate(grid) if axis not in integers)
+        self._array[grid] = np.expand_dims(np.broadcast_to(value, shape), integers)
 
     def __getitem__(self, key: Any) -> Array:
-        entries = key if isinstance(key, tuple) else (key,)
-        drop = tuple(
-            axis
-            for axis, entry in enumerate(entries)
-            if not isinstance(entry, slice | list | np.ndarray | tuple) and entry is not Ellipsis
-        )
-        out = self._array._get(self._key(key))
-        return out.squeeze(drop) if drop and Ellipsis not in entries else out
+        grid, integers = self._key(key)
+        return self._array._get(grid).squeeze(integers)
 
 
 def _stored_dtype(schunk: SChunk, itemsize: int) -> np.dtype[Any]:
@@ -684,10 +686,6 @@ def encode_meta(nd: Any, dtype: np.dtype[Any]) -> bytes:
     """The content of the b2nd metalayer."""
     text = dtypes.to_text(dtype).encode()
     return _ffi.sized_bytes(
-        lambda dst, cap, need, err: int(
-            lib.b2c_nd_meta_encode(nd, text, len(text), dst, cap, need, err)
-        ),
+        lambda dst, cap, need, err: int(lib.b2c_nd_meta_encode(nd, text, len(text), dst, cap, need, err)),
         512 + len(text),
     )
-
-

@@ -180,7 +180,7 @@ class CParams:
     blocksize : bytes of a block, 0 chooses
     splitmode : SplitMode, its number, or its name
     filters : up to 6 of Filter, number or name, first applied first; a single one is accepted
-    filters_meta : 0...255 for each filter
+    filters_meta : -128...255 for each filter
     tuner : Tuner.STUNE
 
     Raises
@@ -220,7 +220,8 @@ class CParams:
         if len(filters) > MAX_FILTERS:
             raise ParameterError(f"at most {MAX_FILTERS} filters, not {len(filters)}", field="filters")
         self.filters = [to_enum(Filter, f, "filters", user_ids=True) for f in filters]
-        metas = [to_int(meta, "filters_meta", 0, 255) for meta in self.filters_meta]
+        # Negative ones, which some filters take, are stored as their last 8 bits.
+        metas = [to_int(meta, "filters_meta", -128, 255) & 255 for meta in self.filters_meta]
         if len(metas) < len(filters):
             raise ParameterError(
                 f"{len(filters)} filters need as many filters_meta, not {len(metas)}",

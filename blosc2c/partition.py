@@ -157,9 +157,7 @@ def boxes(shape: Shape, chunks: Shape) -> Iterator[tuple[slice, ...]]:
     """The part of the array that each chunk holds, in the order of chunk numbers."""
     grid = grid_of(shape, chunks)
     for coords in product(*map(range, grid)):
-        yield tuple(
-            slice(i * c, min((i + 1) * c, n)) for i, c, n in zip(coords, chunks, shape, strict=True)
-        )
+        yield tuple(slice(i * c, min((i + 1) * c, n)) for i, c, n in zip(coords, chunks, shape, strict=True))
 
 
 def are_partitions_aligned(shape: Any, chunks: Any, blocks: Any) -> bool:

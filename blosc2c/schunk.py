@@ -641,5 +641,3 @@ def get_slice_nchunks(
     ends = np.cumsum(sizes)
     begin = np.searchsorted(ends, first * typesize, "right")
     return np.arange(begin, np.searchsorted(ends, last * typesize - 1, "right") + 1)
-
-

@@ -11,6 +11,7 @@ seeds are named after what they are and rewritten.
 from __future__ import annotations
 
 import random
+import re
 import struct
 import sys
 from collections.abc import Iterator
@@ -110,7 +111,10 @@ def frame_seeds() -> Seeds:
         s.vlmeta["user"] = {"k": [1, (2, "x")]}
         return s.to_cframe()
 
-    yield "plain", fill(blosc2.SChunk(1000, contiguous=True, cparams={"typesize": 4}, meta={"a": 1, "b": "x"}))
+    yield (
+        "plain",
+        fill(blosc2.SChunk(1000, contiguous=True, cparams={"typesize": 4}, meta={"a": 1, "b": "x"})),
+    )
     yield "empty", blosc2.SChunk(1000, contiguous=True).to_cframe()
     r = blosc2.SChunk(1000, contiguous=True, cparams={"typesize": 4})
     fill(r)
@@ -145,13 +149,18 @@ def frame_seeds() -> Seeds:
 
     s = blosc2c.SChunk(1000, contiguous=True, cparams={"typesize": 4}, meta={"a": 1, "b": "x"})
     yield "ours", fill(s)
-    yield "ours-nd", blosc2c.asarray(np.arange(60.0).reshape(3, 4, 5), chunks=(2, 2, 3), blocks=(1, 2, 2)).to_cframe()
+    yield (
+        "ours-nd",
+        blosc2c.asarray(np.arange(60.0).reshape(3, 4, 5), chunks=(2, 2, 3), blocks=(1, 2, 2)).to_cframe(),
+    )
     yield "ours-empty", blosc2c.SChunk(1000).to_cframe()
 
 
 def blosclz_seeds() -> Seeds:
-    yield "zeros", struct.pack("<H", 928) + bytes.fromhex(
-        "2300000000e0da03010003e0dd00010302e0dd00010201e0db0002010101"
+    yield (
+        "zeros",
+        struct.pack("<H", 928)
+        + bytes.fromhex("2300000000e0da03010003e0dd00010302e0dd00010201e0db0002010101"),
     )
     yield "words", struct.pack("<H", 116) + b"\x27abcdefgh\xe0\x4e\x07\x14h" + b"0123456789" * 2
     yield "literals", struct.pack("<H", 32) + b"\x3f" + bytes(range(32))
@@ -162,7 +171,9 @@ def blosclz_seeds() -> Seeds:
     yield "text", struct.pack("<H", 3000) + chunk[40:]
 
 
-def b2nd(shape: tuple[int, ...], chunks: tuple[int, ...], blocks: tuple[int, ...], dtype: str | None) -> bytes:
+def b2nd(
+    shape: tuple[int, ...], chunks: tuple[int, ...], blocks: tuple[int, ...], dtype: str | None
+) -> bytes:
     def numbers(values: tuple[int, ...], mark: bytes, code: str) -> bytes:
         return bytes([0x90 + len(values)]) + b"".join(mark + struct.pack(code, v) for v in values)
 
@@ -186,8 +197,12 @@ def nd_seeds() -> Seeds:
 
 
 def roundtrip_seeds() -> Seeds:
-    def params(codec: int, clevel: int, typesize: int, blocksize: int, split: int, *filters: int, times: int = 1) -> bytes:
-        head = bytes([codec, clevel, typesize, 0, blocksize & 255, blocksize >> 8, split, 3 if codec == 5 else 0])
+    def params(
+        codec: int, clevel: int, typesize: int, blocksize: int, split: int, *filters: int, times: int = 1
+    ) -> bytes:
+        head = bytes(
+            [codec, clevel, typesize, 0, blocksize & 255, blocksize >> 8, split, 3 if codec == 5 else 0]
+        )
         slots = bytes(filters).ljust(6, b"\0")
         return head + slots + bytes([10]) * 6 + bytes([7 if times > 1 else 0, times, 1, 0])
 
@@ -201,12 +216,63 @@ def roundtrip_seeds() -> Seeds:
     yield "empty", params(1, 5, 4, 0, 3, 1)
 
 
+def edit_seeds() -> Seeds:
+    for place in range(4):
+        for seed in range(3):
+            yield f"script-{place}-{seed}", bytes([place]) + random.Random(seed).randbytes(120)
+
+
+def folded(kind: int, raw: bytes) -> bytes:
+    """The input for a file, with its longest run of zeros told by two numbers."""
+    best, at = 0, 0
+    for part in re.finditer(rb"\0{64,}", raw):
+        if len(part[0]) > best:
+            best, at = len(part[0]), part.start()
+    return struct.pack("<BII", kind, at, best) + raw[:at] + raw[at + best :]
+
+
+def file_seeds() -> Seeds:
+    import tempfile
+
+    import blosc2c
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "frame")
+        s = blosc2c.SChunk(600, cparams={"typesize": 4}, urlpath=path, meta={"a": 1})
+        for i in range(9):
+            s.append_data(text(600, i) if i % 3 else bytes(600))
+            if i % 2:
+                s.vlmeta["i"] = i
+            # What a writer leaves behind that is killed here: commits, records, reserve.
+            yield f"open-{i}", folded(0, path.read_bytes())
+        s.delete_chunk(2)
+        s.update_data(1, ramp(600))
+        yield "open-edited", folded(0, path.read_bytes())
+        s.close()
+        yield "closed", folded(0, path.read_bytes())
+        r = blosc2.SChunk(600, cparams={"typesize": 4}, urlpath=folder + "/reference")
+        for i in range(3):
+            r.append_data(text(600, i))
+        yield "reference", folded(0, Path(folder, "reference").read_bytes())
+        for library in (blosc2c, blosc2):
+            name = Path(folder, library.__name__)
+            d = library.SChunk(600, cparams={"typesize": 4}, urlpath=str(name), contiguous=False)
+            d.append_data(text(600))
+            d.append_data(bytes(600))
+            if library is blosc2c:
+                d.close()
+            index, chunk = ((name / n).read_bytes() for n in ("chunks.b2frame", "00000000.chunk"))
+            yield f"directory-{name.name}", struct.pack("<BII", 1, len(index), 0) + index + chunk
+
+
 TARGETS = {
     "chunk": chunk_seeds,
     "frame": frame_seeds,
     "blosclz": blosclz_seeds,
     "nd": nd_seeds,
     "roundtrip": roundtrip_seeds,
+    "edit": edit_seeds,
+    "file": file_seeds,
 }
 
 

@@ -4,22 +4,7 @@
  */
 #include "checked.h"
 #include "chunk.h"
-
-static b2c_status null_argument(b2c_error *err, const char *field)
-{
-    return b2i_fail_field(err, B2C_E_ARGUMENT, B2C_NO_OFFSET, field, "must not be NULL");
-}
-
-static b2c_status need(const void *p, const char *field, b2c_error *err)
-{
-    return p != NULL ? B2C_OK : null_argument(err, field);
-}
-
-/* A buffer of n bytes: NULL only when it is empty. */
-static b2c_status need_bytes(const void *p, size_t n, const char *field, b2c_error *err)
-{
-    return p != NULL || n == 0 ? B2C_OK : null_argument(err, field);
-}
+#include "need.h"
 
 void b2c_cparams_init(b2c_cparams *cparams)
 {
@@ -45,8 +30,8 @@ b2c_status b2c_chunk_inspect(const void *chunk, size_t chunk_len, b2c_chunk_info
                              b2c_error *err)
 {
     b2i_chunk_head h;
-    B2I_TRY(need(info, "info", err));
-    B2I_TRY(need_bytes(chunk, chunk_len, "chunk", err));
+    NEED(info);
+    NEED_BYTES(chunk, chunk_len);
     B2I_TRY(b2i_chunk_head_parse(b2i_span_of(chunk, chunk_len), NULL, &h, err));
     b2i_chunk_info_from_head(&h, info);
     return B2C_OK;
@@ -55,11 +40,11 @@ b2c_status b2c_chunk_inspect(const void *chunk, size_t chunk_len, b2c_chunk_info
 b2c_status b2c_compress(b2c_ctx *ctx, const b2c_cparams *cparams, const void *src, size_t src_len,
                         void *dst, size_t dst_cap, size_t *dst_len, b2c_error *err)
 {
-    B2I_TRY(need(ctx, "ctx", err));
-    B2I_TRY(need(cparams, "cparams", err));
-    B2I_TRY(need_bytes(src, src_len, "src", err));
-    B2I_TRY(need(dst_len, "dst_len", err));
-    B2I_TRY(need_bytes(dst, dst_cap, "dst", err));
+    NEED(ctx);
+    NEED(cparams);
+    NEED_BYTES(src, src_len);
+    NEED(dst_len);
+    NEED_BYTES(dst, dst_cap);
     return b2i_chunk_encode(ctx, cparams, b2i_span_of(src, src_len), dst, dst_cap, dst_len, err);
 }
 
@@ -69,10 +54,10 @@ b2c_status b2c_decompress(b2c_ctx *ctx, const void *chunk, size_t chunk_len, voi
     b2i_chunk c;
     b2i_span bytes = b2i_span_of(chunk, chunk_len);
     b2i_source source = b2i_source_mem(&bytes);
-    B2I_TRY(need(ctx, "ctx", err));
-    B2I_TRY(need_bytes(chunk, chunk_len, "chunk", err));
-    B2I_TRY(need(dst_len, "dst_len", err));
-    B2I_TRY(need_bytes(dst, dst_cap, "dst", err));
+    NEED(ctx);
+    NEED_BYTES(chunk, chunk_len);
+    NEED(dst_len);
+    NEED_BYTES(dst, dst_cap);
     B2I_TRY(b2i_chunk_open(&source, &ctx->limits, &c, err));
     b2c_status st = b2i_chunk_decode(ctx, &c, dst, dst_cap, err);
     if (st == B2C_OK || st == B2C_E_OUTPUT_SIZE) {
@@ -110,10 +95,10 @@ b2c_status b2c_getitem(b2c_ctx *ctx, const void *chunk, size_t chunk_len, uint64
     b2i_chunk c;
     b2i_span bytes = b2i_span_of(chunk, chunk_len);
     b2i_source source = b2i_source_mem(&bytes);
-    B2I_TRY(need(ctx, "ctx", err));
-    B2I_TRY(need_bytes(chunk, chunk_len, "chunk", err));
-    B2I_TRY(need(dst_len, "dst_len", err));
-    B2I_TRY(need_bytes(dst, dst_cap, "dst", err));
+    NEED(ctx);
+    NEED_BYTES(chunk, chunk_len);
+    NEED(dst_len);
+    NEED_BYTES(dst, dst_cap);
     B2I_TRY(b2i_chunk_open(&source, &ctx->limits, &c, err));
     b2c_status st = getitem(ctx, &c, first, nitems, dst, dst_cap, dst_len, err);
     b2i_chunk_close(&c);
@@ -125,7 +110,7 @@ b2c_status b2c_special_chunk(const b2c_cparams *cparams, uint8_t kind, uint64_t 
                              b2c_error *err)
 {
     B2I_TRY(b2i_cparams_check(cparams, err));
-    B2I_TRY(need(dst_len, "dst_len", err));
-    B2I_TRY(need_bytes(dst, dst_cap, "dst", err));
+    NEED(dst_len);
+    NEED_BYTES(dst, dst_cap);
     return b2i_special_encode(cparams, kind, nbytes, value, dst, dst_cap, dst_len, err);
 }

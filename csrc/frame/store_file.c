@@ -80,6 +80,7 @@ static b2c_status file_close(b2i_store *store, b2c_schunk *s, b2c_error *err)
     if (s != NULL && store->is_writable && !store->failed && (f->is_unpacked || f->is_dirty)) {
         st = b2i_file_pack(f, s, err);
     }
+    b2i_file_drop_draft(f);
     b2c_status st2 = f->io->ops->close(f->io, st == B2C_OK ? err : NULL);
     free_store(f);
     return st == B2C_OK ? st2 : st;
@@ -91,6 +92,7 @@ static const b2i_store_ops file_ops = {
     .check = file_check,
     .place = file_place,
     .put = b2i_file_put,
+    .log = b2i_file_log,
     .drop = b2i_file_drop,
     .commit = b2i_file_commit,
     .begin = b2i_file_begin,

@@ -13,6 +13,10 @@
  * ever overwritten.  At any moment the file is an ordinary frame for
  * everybody else, with dead space.  Positions count from the end of the header, unless they are
  * named otherwise.
+ *
+ * An empty frame has its trailer right behind the header, where the reference
+ * library looks for it.  It is therefore never changed in place: the first chunks go to
+ * a new file, the draft, which the first commit puts in the place of the old one.
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #ifndef B2I_STORE_FILE_H
@@ -35,6 +39,7 @@ typedef struct b2i_extent {
 typedef struct b2i_file_store {
     b2i_store base;
     b2i_io *io;
+    b2i_io *old_io; /* the committed file while 'io' is a draft, else NULL */
     char *path; /* NULL: not a file with a name */
     uint64_t origin;
     uint64_t header_len;
@@ -70,11 +75,15 @@ typedef struct b2i_file_store {
 
 b2c_status b2i_file_put(b2i_store *store, b2i_span chunk, const b2i_redo *redo, b2i_entry *entry,
                         b2c_error *err);
+b2c_status b2i_file_log(b2i_store *store, b2i_span chunk, const b2i_redo *redo, b2c_error *err);
 void b2i_file_drop(b2i_store *store, b2i_entry entry, uint64_t cbytes);
 b2c_status b2i_file_commit(b2i_store *store, b2c_schunk *s, b2i_commit_kind kind, b2c_error *err);
 void b2i_file_begin(b2i_store *store);
 void b2i_file_rollback(b2i_store *store);
 b2c_status b2i_file_compact(b2i_store *store, b2c_schunk *s, b2c_error *err);
+
+/* Forgets a draft, if there is one. */
+void b2i_file_drop_draft(b2i_file_store *f);
 
 /* Makes an ordinary frame without holes of an unpacked one. */
 b2c_status b2i_file_pack(b2i_file_store *f, b2c_schunk *s, b2c_error *err);

@@ -158,11 +158,15 @@ static b2c_status roll_forward(b2i_file_store *f, b2c_schunk *s, b2c_error *err)
     while (find_next(f, s, file_len, &scratch, &head, &redo) && is_possible(&s->now, redo) &&
            s->now.nchunks < s->limits.max_nchunks && head.nbytes > 0) {
         B2I_GO(st, b2i_state_reserve(&s->now, 1, err));
-        if (!b2i_state_place(&s->now, redo, f->end, head.nbytes)) {
+        b2i_entry entry = f->end;
+        if (head.special != B2C_SPECIAL_NONE && head.special != B2C_SPECIAL_VALUE) {
+            entry = b2i_special_entry(head.special); /* others have got their payload */
+        }
+        if (!b2i_state_place(&s->now, redo, entry, head.nbytes)) {
             break;
         }
         s->now.has_vlblocks = s->now.has_vlblocks || head.has_vlblocks;
-        s->now.cbytes += head.cbytes;
+        s->now.cbytes += entry == f->end ? head.cbytes : 0;
         f->end += head.cbytes + (uint64_t)B2I_RECORD_LEN + B2I_REDO_LEN;
         f->limit = f->end > f->limit ? f->end : f->limit;
         f->seq++;

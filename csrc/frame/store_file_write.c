@@ -11,6 +11,8 @@
 #define MAX_EXTENTS     ((size_t)4096)
 #define NOT_COMMITTED   UINT64_MAX
 #define REWRITE_MAX     ((uint64_t)1 << 20) /* frames up to this are rewritten to get rid of holes */
+#define DRAFT_SUFFIX    ".b2new"
+#define REWRITE_SUFFIX  ".b2tmp"
 #define SPECIAL_PENDING 64 /* what an edit without payload counts for */
 
 static bool syncs(const b2i_file_store *f)
@@ -33,6 +35,9 @@ static b2c_status write_at(const b2i_file_store *f, uint64_t at, const void *p, 
 static b2c_status flip(b2i_file_store *f, const uint8_t *header, size_t n, b2c_error *err)
 {
     enum { FROM = 0x10 };
+    if (f->old_io != NULL) { /* a new file has no header yet */
+        return f->io->ops->write(f->io, 0, header, n, err);
+    }
     if (n > B2I_FRAME_FLIP_LEN) {
         /* Long metalayers cannot change with the same write; they come first. */
         if (memcmp(header + B2I_FRAME_FLIP_LEN, f->header.p + B2I_FRAME_FLIP_LEN,
@@ -116,6 +121,89 @@ static b2c_status move_tail(b2i_file_store *f, uint64_t end, b2c_error *err)
     return B2C_OK;
 }
 
+/* ---- drafts ---- */
+
+/* The path of the frame with a suffix; to be freed. */
+static char *beside(const b2i_file_store *f, const char *suffix)
+{
+    size_t n = strlen(f->path), m = strlen(suffix) + 1;
+    char *path = b2i_malloc(n + m);
+    if (path != NULL) {
+        memcpy(path, f->path, n);
+        memcpy(path + n, suffix, m);
+    }
+    return path;
+}
+
+static b2c_status start_draft(b2i_file_store *f, uint64_t end, b2c_error *err)
+{
+    b2i_io *io;
+    char *path = beside(f, DRAFT_SUFFIX);
+    if (path == NULL) {
+        return b2i_fail_memory(err);
+    }
+    b2c_status st = b2i_io_file_open(path, B2I_IO_REPLACE, &io, err);
+    b2i_free(path);
+    B2I_TRY(st);
+    f->old_io = f->io;
+    f->io = io;
+    f->is_unpacked = true;
+    f->region_at = 0;
+    f->slot_cap = 0;
+    choose_region(f, f->tail_len, end);
+    f->chain_broken = true; /* there is no commit that a record could follow */
+    return B2C_OK;
+}
+
+void b2i_file_drop_draft(b2i_file_store *f)
+{
+    if (f->old_io == NULL) {
+        return;
+    }
+    (void)f->io->ops->close(f->io, NULL);
+    f->io = f->old_io;
+    f->old_io = NULL;
+    f->is_unpacked = false;
+    char *path = beside(f, DRAFT_SUFFIX);
+    if (path != NULL) { /* else it stays until there is another one */
+        (void)b2i_fs_remove(B2I_FS_CWD, path, NULL);
+        b2i_free(path);
+    }
+}
+
+/* Gives the file at 'from' the name of the frame. */
+static b2c_status publish(const b2i_file_store *f, const char *from, bool seal, b2c_error *err)
+{
+    B2I_TRY(b2i_fs_copy_mode(f->path, from, err));
+    B2I_TRY(b2i_fs_rename(B2I_FS_CWD, from, f->path, err));
+    return seal ? b2i_fs_parent_sync(f->path, err) : B2C_OK;
+}
+
+static b2c_status publish_draft(b2i_file_store *f, bool seal, b2c_error *err)
+{
+    char *path = beside(f, DRAFT_SUFFIX);
+    if (path == NULL) {
+        return b2i_fail_memory(err);
+    }
+    b2c_status st = publish(f, path, seal, err);
+    b2i_free(path);
+    if (st == B2C_OK) {
+        (void)f->old_io->ops->close(f->old_io, NULL); /* nobody needs it any more */
+        f->old_io = NULL;
+    }
+    return st;
+}
+
+/* Makes room for chunks that end at 'end'. */
+static b2c_status unpack(b2i_file_store *f, uint64_t end, b2c_error *err)
+{
+    if (f->old_io != NULL) {
+        choose_region(f, f->tail_len, end);
+        return B2C_OK;
+    }
+    return f->nbytes == 0 ? start_draft(f, end, err) : move_tail(f, end, err);
+}
+
 /* ---- chunks ---- */
 
 /* Room that was dropped two commits ago or more, for n bytes. */
@@ -146,10 +234,31 @@ static b2c_status choose_place(b2i_file_store *f, uint64_t need, uint64_t *at, b
         return b2i_fail(err, B2C_E_LIMIT, B2C_NO_OFFSET, "the file would become too large");
     }
     if (!f->is_unpacked || end > f->region_at) {
-        B2I_TRY(move_tail(f, end, err));
+        B2I_TRY(unpack(f, end, err));
     }
     *at = f->end;
     f->end = end;
+    return B2C_OK;
+}
+
+/* Whether a redo record for the edit would be understood. */
+static bool can_log(const b2i_file_store *f, const b2i_redo *redo)
+{
+    return redo->kind != B2I_REDO_NONE && f->base.checksums && f->has_fingerprint &&
+           !f->chain_broken && f->nbytes != 0;
+}
+
+b2c_status b2i_file_log(b2i_store *store, b2i_span chunk, const b2i_redo *redo, b2c_error *err)
+{
+    b2i_file_store *f = (b2i_file_store *)store;
+    b2i_entry entry;
+    if (!can_log(f, redo)) {
+        f->chain_broken = true;
+        return B2C_OK;
+    }
+    uint64_t end = f->end;
+    B2I_TRY(b2i_file_put(store, chunk, redo, &entry, err));
+    f->dead += f->end - end;
     return B2C_OK;
 }
 
@@ -160,18 +269,11 @@ b2c_status b2i_file_put(b2i_store *store, b2i_span chunk, const b2i_redo *redo, 
     b2i_file_store *f = (b2i_file_store *)store;
     uint8_t records[B2I_RECORD_LEN + B2I_REDO_LEN];
     size_t nrecords = store->checksums ? B2I_RECORD_LEN : 0;
-    bool was_broken = f->chain_broken;
     uint64_t at = 0;
-    if (redo->kind == B2I_REDO_NONE || !store->checksums || !f->has_fingerprint) {
-        f->chain_broken = true;
-    }
-    bool logs = !f->chain_broken;
+    bool logs = can_log(f, redo);
     nrecords += logs ? B2I_REDO_LEN : 0;
-    b2c_status st = choose_place(f, chunk.n + nrecords, &at, err);
-    if (st != B2C_OK) {
-        f->chain_broken = was_broken;
-        return st;
-    }
+    B2I_TRY(choose_place(f, chunk.n + nrecords, &at, err));
+    f->chain_broken = f->chain_broken || !logs;
     if (store->checksums) {
         bool still = logs && !f->chain_broken;
         b2i_record_make(chunk, at, still ? FLAG_REDO : 0, records);
@@ -275,34 +377,42 @@ static void take_fingerprint(b2i_file_store *f, const b2i_frame_image *image)
            B2I_FINGERPRINT_LEN);
 }
 
-static b2c_status commit_slot(b2i_file_store *f, b2c_schunk *s, bool seal, b2c_error *err)
+static b2c_status rewrite(b2i_file_store *f, b2c_schunk *s, bool seal, b2c_error *err);
+
+/* Writes the image to a slot and makes it the current one. */
+static b2c_status flip_to_slot(b2i_file_store *f, b2c_schunk *s, b2i_frame_image *image, bool seal,
+                               b2c_error *err)
 {
-    b2i_frame_image image = { 0 };
-    b2c_status st = make_image(f, s, &image, err);
-    if (st == B2C_OK && image.header.n != f->header_len) {
-        b2i_frame_image_free(&image);
-        return b2i_file_compact(&f->base, s, err); /* everything moves */
-    }
-    B2I_GO(st, st);
     if (!f->is_unpacked) {
-        B2I_GO(st, move_tail(f, f->end, err));
+        B2I_TRY(unpack(f, f->end, err));
     }
     /* Chunks may soon cover the old slots: the header must not come back to them then. */
-    bool moves = image.tail.n + B2I_COMMIT_RECORD_LEN > f->slot_cap;
+    bool moves = image->tail.n + B2I_COMMIT_RECORD_LEN > f->slot_cap;
     if (moves) {
-        choose_region(f, image.tail.n, f->end);
+        choose_region(f, image->tail.n, f->end);
     } else {
         f->slot = (f->slot + 1) % B2I_NSLOTS;
     }
-    take_fingerprint(f, &image);
+    take_fingerprint(f, image);
     f->nbytes = s->now.nbytes;
     f->committed_end = f->end;
-    B2I_GO(st, write_slot(f, image.header.p, &image.tail, err));
-    B2I_GO(st, sync_if(f, seal || syncs(f), err));
-    B2I_GO(st, flip(f, image.header.p, image.header.n, err));
-    B2I_GO(st, sync_if(f, seal || (moves && syncs(f)), err));
-    committed(f, &image, s);
-out:
+    B2I_TRY(write_slot(f, image->header.p, &image->tail, err));
+    B2I_TRY(sync_if(f, seal || syncs(f), err));
+    B2I_TRY(flip(f, image->header.p, image->header.n, err));
+    B2I_TRY(sync_if(f, seal || ((moves || f->old_io != NULL) && syncs(f)), err));
+    if (f->old_io != NULL) {
+        B2I_TRY(publish_draft(f, seal || syncs(f), err));
+    }
+    committed(f, image, s);
+    return B2C_OK;
+}
+
+static b2c_status commit_slot(b2i_file_store *f, b2c_schunk *s, bool seal, b2c_error *err)
+{
+    b2i_frame_image image = { 0 };
+    B2I_TRY(make_image(f, s, &image, err));
+    bool is_new = image.header.n != f->header_len || s->now.nchunks == 0;
+    b2c_status st = is_new ? rewrite(f, s, seal, err) : flip_to_slot(f, s, &image, seal, err);
     b2i_frame_image_free(&image);
     return st;
 }
@@ -315,6 +425,9 @@ static bool may_wait(b2i_file_store *f, const b2c_schunk *s, b2i_commit_kind kin
     }
     if (f->base.durability == B2C_DURABILITY_NONE) {
         return true;
+    }
+    if (f->nbytes == 0) {
+        return false; /* the first chunks leave no records */
     }
     bool logged = f->was_logged && !f->chain_broken;
     if (kind == B2I_COMMIT_NOW || (syncs(f) && !logged)) {
@@ -365,83 +478,85 @@ void b2i_file_rollback(b2i_store *store)
 
 /* ---- packing and rewriting ---- */
 
-static b2c_status write_packed(b2i_file_store *f, b2c_schunk *s, b2c_error *err)
+static b2c_status write_packed(b2i_file_store *f, b2c_schunk *s, b2i_frame_image *image,
+                               b2c_error *err)
 {
-    b2i_frame_image image = { 0 };
-    b2c_status st = make_image(f, s, &image, err);
-    if (st == B2C_OK && image.header.n != f->header_len) {
-        b2i_frame_image_free(&image);
-        return b2i_file_compact(&f->base, s, err);
+    if (!f->is_unpacked || f->end + image->tail.n > f->region_at) {
+        B2I_TRY(unpack(f, f->end + image->tail.n, err));
     }
-    B2I_GO(st, st);
-    uint64_t end = s->now.nchunks == 0 ? 0 : f->end;
-    if (!f->is_unpacked || end + image.tail.n > f->region_at) {
-        B2I_GO(st, move_tail(f, end + image.tail.n, err));
+    uint64_t frame_len = f->header_len + f->end + image->tail.n;
+    b2i_frame_set_lengths(image->header.p, frame_len, f->end);
+    B2I_TRY(write_at(f, f->end, image->tail.p, image->tail.n, err));
+    B2I_TRY(sync_if(f, syncs(f), err));
+    B2I_TRY(flip(f, image->header.p, image->header.n, err));
+    B2I_TRY(sync_if(f, syncs(f), err));
+    B2I_TRY(f->io->ops->truncate(f->io, frame_len, err));
+    if (f->old_io != NULL) {
+        B2I_TRY(publish_draft(f, syncs(f), err));
     }
-    uint64_t frame_len = f->header_len + end + image.tail.n;
-    b2i_frame_set_lengths(image.header.p, frame_len, end);
-    B2I_GO(st, write_at(f, end, image.tail.p, image.tail.n, err));
-    B2I_GO(st, sync_if(f, syncs(f), err));
-    B2I_GO(st, flip(f, image.header.p, image.header.n, err));
-    B2I_GO(st, sync_if(f, syncs(f), err));
-    B2I_GO(st, f->io->ops->truncate(f->io, frame_len, err));
-    take_fingerprint(f, &image);
-    f->end = end;
-    f->tail_at = end;
-    f->tail_len = image.tail.n;
+    take_fingerprint(f, image);
+    f->tail_at = f->end;
+    f->tail_len = image->tail.n;
     f->is_unpacked = false;
-    committed(f, &image, s);
-out:
-    b2i_frame_image_free(&image);
-    return st;
+    committed(f, image, s);
+    return B2C_OK;
 }
 
 b2c_status b2i_file_pack(b2i_file_store *f, b2c_schunk *s, b2c_error *err)
 {
-    bool rewrites = f->dead > 0 && (f->end <= REWRITE_MAX || f->dead > f->end / 4);
-    if (rewrites && s->now.nchunks > 0) {
-        b2c_status st = b2i_file_compact(&f->base, s, err);
+    if (s->now.nchunks == 0) {
+        return f->is_dirty || f->nbytes != 0 ? rewrite(f, s, syncs(f), err) : B2C_OK;
+    }
+    if (f->dead > 0 && (f->end <= REWRITE_MAX || f->dead > f->end / 4)) {
+        b2c_status st = rewrite(f, s, syncs(f), err);
         if (st == B2C_OK || f->dead == 0) {
             return st;
         }
         /* No room for a second file, or a damaged chunk that cannot be copied: keep the holes. */
     }
-    if (s->now.nchunks == 0 && f->nbytes != 0) {
-        B2I_TRY(commit_slot(f, s, syncs(f), err)); /* the place of the old chunks is free then */
-    }
-    return write_packed(f, s, err);
+    b2i_frame_image image = { 0 };
+    B2I_TRY(make_image(f, s, &image, err));
+    bool is_new = image.header.n != f->header_len;
+    b2c_status st = is_new ? rewrite(f, s, syncs(f), err) : write_packed(f, s, &image, err);
+    b2i_frame_image_free(&image);
+    return st;
 }
 
-/* The frame without holes under a temporary name, renamed over the old one. */
-static b2c_status rewrite(b2i_file_store *f, const b2c_schunk *s, const b2i_frame_plan *plan,
-                          const char *tmp, b2i_io **out, b2c_error *err)
+/* The frame without holes in a new file, which then gets the name of the old one. */
+static b2c_status write_beside(b2i_file_store *f, const b2c_schunk *s, const b2i_frame_plan *plan,
+                               bool seal, b2i_io **out, b2c_error *err)
 {
     b2i_io *io;
-    B2I_TRY(b2i_io_file_open(tmp, B2I_IO_REPLACE, &io, err));
-    b2c_status st = b2i_frame_emit(s, plan, f->base.checksums, io, err);
-    if (st == B2C_OK && syncs(f)) {
-        st = io->ops->sync(io, err);
+    char *path = beside(f, REWRITE_SUFFIX);
+    if (path == NULL) {
+        return b2i_fail_memory(err);
     }
+    b2c_status st = b2i_io_file_open(path, B2I_IO_REPLACE, &io, err);
     if (st == B2C_OK) {
-        st = b2i_fs_copy_mode(f->path, tmp, err);
+        st = b2i_frame_emit(s, plan, f->base.checksums, io, err);
+        if (st == B2C_OK && seal) {
+            st = io->ops->sync(io, err);
+        }
+        if (st == B2C_OK) {
+            st = publish(f, path, false, err);
+        }
+        if (st != B2C_OK) {
+            (void)io->ops->close(io, NULL);
+            (void)b2i_fs_remove(B2I_FS_CWD, path, NULL);
+        }
     }
+    b2i_free(path);
     if (st == B2C_OK) {
-        st = b2i_fs_rename(B2I_FS_CWD, tmp, f->path, err);
+        *out = io;
     }
-    if (st != B2C_OK) {
-        (void)io->ops->close(io, NULL);
-        (void)b2i_fs_remove(B2I_FS_CWD, tmp, NULL);
-        return st;
-    }
-    *out = io;
-    return syncs(f) ? b2i_fs_parent_sync(f->path, err) : B2C_OK;
+    return st;
 }
 
 /* Goes on with the rewritten file. */
-static b2c_status adopt(b2i_file_store *f, b2c_schunk *s, b2i_frame_plan *plan, b2i_io *io,
-                        b2c_error *err)
+static void adopt(b2i_file_store *f, b2c_schunk *s, b2i_frame_plan *plan, b2i_io *io)
 {
-    b2i_io *old = f->io;
+    b2i_file_drop_draft(f);
+    (void)f->io->ops->close(f->io, NULL); /* the old file has no name any more */
     f->io = io;
     f->header_len = plan->image.header.n;
     f->base.header_len = f->header_len;
@@ -458,36 +573,28 @@ static b2c_status adopt(b2i_file_store *f, b2c_schunk *s, b2i_frame_plan *plan, 
     if (s->now.nchunks > 0) {
         memcpy(s->now.entries, plan->entries, (size_t)s->now.nchunks * sizeof *plan->entries);
     }
-    return old->ops->close(old, err);
+}
+
+static b2c_status rewrite(b2i_file_store *f, b2c_schunk *s, bool seal, b2c_error *err)
+{
+    b2i_frame_plan plan = { 0 };
+    b2i_io *io = NULL;
+    if (f->path == NULL) {
+        return b2i_fail(err, B2C_E_ARGUMENT, B2C_NO_OFFSET,
+                        "only a frame in a file of its own can be rewritten");
+    }
+    B2I_TRY(b2i_frame_plan_make(s, f->base.checksums, &plan, err));
+    b2c_status st = write_beside(f, s, &plan, seal, &io, err);
+    if (st == B2C_OK) {
+        adopt(f, s, &plan, io);
+        st = seal ? b2i_fs_parent_sync(f->path, err) : B2C_OK;
+    }
+    b2i_frame_plan_free(&plan);
+    return st;
 }
 
 b2c_status b2i_file_compact(b2i_store *store, b2c_schunk *s, b2c_error *err)
 {
-    static const char suffix[] = ".b2tmp";
     b2i_file_store *f = (b2i_file_store *)store;
-    b2i_frame_plan plan = { 0 };
-    b2i_io *io = NULL;
-    if (f->path == NULL || s->saved != NULL) {
-        return b2i_fail(err, B2C_E_ARGUMENT, B2C_NO_OFFSET,
-                        "only a frame in a file of its own can be rewritten, and not during a "
-                        "transaction");
-    }
-    size_t n = strlen(f->path);
-    char *tmp = b2i_malloc(n + sizeof suffix);
-    if (tmp == NULL) {
-        return b2i_fail_memory(err);
-    }
-    memcpy(tmp, f->path, n);
-    memcpy(tmp + n, suffix, sizeof suffix);
-    b2c_status st = b2i_frame_plan_make(s, store->checksums, &plan, err);
-    if (st == B2C_OK) {
-        st = rewrite(f, s, &plan, tmp, &io, err);
-    }
-    if (io != NULL) {
-        b2c_status st2 = adopt(f, s, &plan, io, st == B2C_OK ? err : NULL);
-        st = st == B2C_OK ? st2 : st;
-    }
-    b2i_frame_plan_free(&plan);
-    b2i_free(tmp);
-    return st;
+    return rewrite(f, s, syncs(f), err);
 }

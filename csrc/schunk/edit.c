@@ -73,6 +73,7 @@ bool b2i_state_place(b2i_state *state, b2i_redo where, b2i_entry entry, uint64_t
 static b2c_status check_chunk(const b2c_schunk *s, b2i_span chunk, b2i_chunk_head *head,
                               b2c_error *err)
 {
+    B2I_TRY(b2i_schunk_check_writable(s, err));
     B2I_TRY(b2i_chunk_head_parse(chunk, NULL, head, err));
     if (head->cbytes > chunk.n) {
         return b2i_fail_sizes(err, B2C_E_TRUNCATED, chunk.n, "the chunk is cut short",
@@ -86,7 +87,7 @@ static b2c_status check_chunk(const b2c_schunk *s, b2i_span chunk, b2i_chunk_hea
         return b2i_fail_field(err, B2C_E_UNSUPPORTED, 12, "cbytes",
                               "a frame cannot hold a chunk of less than 32 bytes");
     }
-    return b2i_schunk_check_writable(s, err);
+    return B2C_OK;
 }
 
 /*
@@ -100,14 +101,6 @@ static bool fits_index(const b2i_state *state, const b2i_chunk_head *head)
                      (head->special == B2C_SPECIAL_NAN && head->typesize == typesize);
     bool has_items = head->nbytes % state->cparams.typesize == 0; /* others refuse it otherwise */
     return has_entry && has_items && state->ends == NULL;
-}
-
-static b2i_entry special_entry(uint8_t kind)
-{
-    if (kind == B2C_SPECIAL_ZERO) {
-        return B2I_ENTRY_ZERO;
-    }
-    return kind == B2C_SPECIAL_NAN ? B2I_ENTRY_NAN : B2I_ENTRY_UNINIT;
 }
 
 /* Fills n bytes with zeros or NaN of 'width' bytes. */
@@ -176,8 +169,12 @@ static b2c_status put(b2c_schunk *s, b2i_span chunk, const b2i_chunk_head *head,
     b2i_scratch scratch = { 0 };
     b2c_status st = B2C_OK;
     if (fits_index(&s->now, head)) {
-        *entry = special_entry(head->special);
-        return B2C_OK;
+        *entry = b2i_special_entry(head->special);
+        if (s->store->ops->log != NULL) {
+            st = s->store->ops->log(s->store, b2i_span_of(chunk.p, head->cbytes), &redo, err);
+            s->store->failed = s->store->failed || st == B2C_E_IO;
+        }
+        return st;
     }
     chunk.n = head->cbytes;
     if (head->special != B2C_SPECIAL_NONE && head->special != B2C_SPECIAL_VALUE) {

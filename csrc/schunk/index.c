@@ -19,6 +19,14 @@ uint8_t b2i_entry_kind(b2i_entry entry)
     return (entry >> 56 & 2) != 0 ? B2C_SPECIAL_NAN : B2C_SPECIAL_NONE;
 }
 
+b2i_entry b2i_special_entry(uint8_t kind)
+{
+    if (kind == B2C_SPECIAL_ZERO) {
+        return B2I_ENTRY_ZERO;
+    }
+    return kind == B2C_SPECIAL_NAN ? B2I_ENTRY_NAN : B2I_ENTRY_UNINIT;
+}
+
 uint64_t b2i_index_nspecial(const b2i_entry *entries, uint64_t n)
 {
     uint64_t count = 0;

@@ -19,6 +19,11 @@ typedef struct b2i_meta {
     size_t n;
 } b2i_meta;
 
+static inline b2i_span b2i_meta_span(const b2i_meta *meta)
+{
+    return b2i_span_of(meta->p, meta->n);
+}
+
 typedef struct b2i_metas {
     b2i_meta *v;
     uint32_t n;
@@ -212,6 +217,9 @@ uint64_t b2i_index_nspecial(const b2i_entry *entries, uint64_t n);
 
 /* B2C_SPECIAL_… of an entry with the top bit set; NONE for a kind that does not exist. */
 uint8_t b2i_entry_kind(b2i_entry entry);
+
+/* The entry of a kind other than NONE and VALUE. */
+b2i_entry b2i_special_entry(uint8_t kind);
 
 /* ---- life ---- */
 

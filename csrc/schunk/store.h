@@ -64,6 +64,11 @@ typedef struct b2i_store_ops {
     /* Keeps a new chunk and says where.  Nothing committed changes.  NULL: read-only. */
     b2c_status (*put)(b2i_store *store, b2i_span chunk, const b2i_redo *redo, b2i_entry *entry,
                       b2c_error *err);
+    /*
+     * Keeps a special chunk that the index alone stands for only until the next
+     * commit, for who finds the store after a crash.  NULL: not done.
+     */
+    b2c_status (*log)(b2i_store *store, b2i_span chunk, const b2i_redo *redo, b2c_error *err);
     /* The index no longer names a chunk; its room may be reused when that is safe. */
     void (*drop)(b2i_store *store, b2i_entry entry, uint64_t cbytes);
     /* Makes header, index and trailer of the schunk's present state the stored ones. */

@@ -7,8 +7,8 @@ import numpy as np
 from hypothesis import strategies as st
 
 DTYPES = (
-    "u1", "<i2", "<i4", "<i8", "<f4", "<f8", "<c16", "?", ">i4", ">f8", "S1", "S7", "<U3", "<M8[s]", "<m8[ms]",
-    "V5", "S300", "<U100",
+    "u1", "<i2", "<i4", "<i8", "<f4", "<f8", "<c16", "?", ">i4", ">f8",
+    "S1", "S7", "<U3", "<M8[s]", "<m8[ms]", "V5", "S300", "<U100",
 )  # fmt: skip
 STRUCTURED = (
     [("a", "<i4"), ("b", "<f8")],

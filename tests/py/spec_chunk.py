@@ -147,7 +147,7 @@ def blocks(chunk: bytes) -> list[Block]:
     h = header(chunk)
     if h.vlblocks:
         ends = [*starts(chunk)[1:], h.cbytes]
-        return [_vlblock(chunk, a, b) for a, b in zip(starts(chunk), ends)]
+        return [_vlblock(chunk, a, b) for a, b in zip(starts(chunk), ends, strict=True)]
     size = min(h.blocksize, h.nbytes)
     out = []
     for i, at in enumerate(starts(chunk)):
@@ -289,7 +289,7 @@ def unbytedelta(data: bytes, unit: int) -> bytes:
 
 
 def _undo_filters(h: Header, data: bytes, ref: bytes | None) -> bytes:
-    for f, meta in reversed(list(zip(h.filters, h.metas))):
+    for f, meta in reversed(list(zip(h.filters, h.metas, strict=True))):
         if f == SHUFFLE:
             data = unshuffle(data, meta or h.typesize)
         elif f == BITSHUFFLE:

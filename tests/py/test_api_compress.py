@@ -40,7 +40,9 @@ def test_typesize_none_is_that_of_the_buffer():
 
 
 @pytest.mark.parametrize(
-    "kw", [{"clevel": 10}, {"clevel": -1}, {"typesize": 0}, {"typesize": 3}, {"filter": 99}, {"codec": 3}], ids=str
+    "kw",
+    [{"clevel": 10}, {"clevel": -1}, {"typesize": 0}, {"typesize": 3}, {"filter": 99}, {"codec": 3}],
+    ids=str,
 )
 def test_compress_refuses(kw):
     with pytest.raises(ValueError):
@@ -165,7 +167,12 @@ def test_result_types():
 
 @pytest.mark.parametrize("function", [b2.decompress, b2.decompress2])
 def test_destinations(function):
-    for dst in (bytearray(len(DATA)), np.zeros(20_000, "<u4"), np.zeros((4, 5000), "<u4"), array.array("B", DATA)):
+    for dst in (
+        bytearray(len(DATA)),
+        np.zeros(20_000, "<u4"),
+        np.zeros((4, 5000), "<u4"),
+        array.array("B", DATA),
+    ):
         assert function(CHUNK, dst=dst) is None
         assert bytes(memoryview(dst).cast("B")) == DATA
     longer = bytearray(b"\x07" * (len(DATA) + 5))

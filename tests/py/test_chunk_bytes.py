@@ -166,7 +166,13 @@ def test_newer_version_with_unknown_flags_is_refused():
 def test_alpha_chunks_ignore_the_last_filter_slot():
     data = bytes(range(64))
     chunk = build_chunk(
-        64, [raw_stream(data)], blocksize=64, typesize=4, version=3, filters=(0,) * 5 + (99,), metas=(0,) * 5 + (7,)
+        64,
+        [raw_stream(data)],
+        blocksize=64,
+        typesize=4,
+        version=3,
+        filters=(0,) * 5 + (99,),
+        metas=(0,) * 5 + (7,),
     )
     assert b2.decompress2(chunk) == data
 
@@ -227,6 +233,7 @@ def test_instrumented_chunk_gives_its_records():
 
 # ---- dictionaries ----
 
+
 # An LZ4 stream of one match (distance 40 000 or so) into an external prefix, then five literals.
 def lz4_match_into_dictionary(distance: int, length: int) -> bytes:
     extra = length - 4 - 15
@@ -248,7 +255,9 @@ def test_dictionaries_up_to_128_kib(size):
 
 
 def test_dictionary_larger_than_128_kib_is_refused():
-    chunk = build_chunk(100, [raw_stream(bytes(100))], blocksize=100, flags=0x35, codec=1, dictionary=bytes(131073))
+    chunk = build_chunk(
+        100, [raw_stream(bytes(100))], blocksize=100, flags=0x35, codec=1, dictionary=bytes(131073)
+    )
     with pytest.raises(b2.CorruptError) as info:
         b2.decompress2(chunk)
     assert info.value.offset == 36

@@ -151,7 +151,14 @@ def test_delta_with_tails_can_be_read_by_the_reference(typesize, filters):
 def test_long_pipelines(filters):
     """REFBUG: with three filters or more the reference destroys its input, and with delta the chunk."""
     data = make("float", 50_000)
-    case = {"codec": "ZLIB", "clevel": 3, "typesize": 8, "filters": filters, "splitmode": 3, "blocksize": 8192}
+    case = {
+        "codec": "ZLIB",
+        "clevel": 3,
+        "typesize": 8,
+        "filters": filters,
+        "splitmode": 3,
+        "blocksize": 8192,
+    }
     chunk = ours(case, data)
     check_our_bytes(case, data, chunk)
     assert b2.decompress2(chunk) == data
@@ -164,7 +171,9 @@ def test_trunc_prec(typesize, meta):
     mantissa = 23 if typesize == 4 else 52
     zeroed = mantissa - meta if meta < 128 else 256 - meta
     items = np.frombuffer(make("float", 8 * 5000), "<f8").astype(f"<f{typesize}")
-    want = (items.view(f"<u{typesize}") >> np.array(zeroed, f"<u{typesize}")) << np.array(zeroed, f"<u{typesize}")
+    want = (items.view(f"<u{typesize}") >> np.array(zeroed, f"<u{typesize}")) << np.array(
+        zeroed, f"<u{typesize}"
+    )
     case = {"codec": "ZSTD", "clevel": 1, "typesize": typesize, "filters": (4, 1), "filters_meta": (meta, 0),
             "splitmode": 3, "blocksize": typesize * 700}  # fmt: skip
     assert b2.decompress2(ours(case, items.tobytes())) == want.tobytes()
@@ -176,12 +185,21 @@ def test_trunc_prec(typesize, meta):
 def test_trunc_prec_keeps_tails(typesize, tail):
     """REFBUG: the reference encoder does not write the bytes behind the last whole item."""
     data = make("float", 8 * 500) + b"t" * tail
-    case = {"codec": "LZ4", "clevel": 5, "typesize": typesize, "filters": (4,), "filters_meta": (10,), "splitmode": 3}
+    case = {
+        "codec": "LZ4",
+        "clevel": 5,
+        "typesize": typesize,
+        "filters": (4,),
+        "filters_meta": (10,),
+        "splitmode": 3,
+    }
     for decompress in (b2.decompress2, their_decompress):
         assert decompress(ours(case, data))[-tail:] == data[-tail:]
 
 
-@pytest.mark.parametrize("typesize, meta", [(4, 0), (4, 24), (4, 256 - 23), (8, 53), (8, 128), (2, 5), (16, 3)])
+@pytest.mark.parametrize(
+    "typesize, meta", [(4, 0), (4, 24), (4, 256 - 23), (8, 53), (8, 128), (2, 5), (16, 3)]
+)
 def test_trunc_prec_refuses(typesize, meta):
     with pytest.raises(b2.ParameterError):
         b2.compress2(bytes(160), typesize=typesize, filters=[b2.Filter.TRUNC_PREC], filters_meta=[meta])
@@ -200,7 +218,14 @@ def test_trunc_prec_before_delta():
 @pytest.mark.parametrize("unit", [2, 4, 12, 255])
 def test_shuffle_by_another_width(unit):
     data = make("ramp", 100_000)
-    case = {"codec": "LZ4", "clevel": 5, "typesize": 1, "filters": (1,), "filters_meta": (unit,), "splitmode": 2}
+    case = {
+        "codec": "LZ4",
+        "clevel": 5,
+        "typesize": 1,
+        "filters": (1,),
+        "filters_meta": (unit,),
+        "splitmode": 2,
+    }
     chunk = ours(case, data)
     check_our_bytes(case, data, chunk)
     assert b2.decompress2(chunk) == data
@@ -229,7 +254,10 @@ def test_dictionaries(codec, filters, n):
 
 @pytest.mark.parametrize("codec", ["LZ4", "LZ4HC", "ZSTD"])
 def test_a_dictionary_is_used_and_helps(codec):
-    data = b"".join(b'{"name": "sensor-%05d", "unit": "kelvin", "value": %d}\n' % (i, i * 7919 % 1000) for i in range(4000))
+    data = b"".join(
+        b'{"name": "sensor-%05d", "unit": "kelvin", "value": %d}\n' % (i, i * 7919 % 1000)
+        for i in range(4000)
+    )
     case = {"codec": codec, "clevel": 3, "typesize": 1, "filters": (), "splitmode": 2, "blocksize": 1024}
     chunk = ours({**case, "use_dict": True}, data)
     assert spec.header(chunk).has_dict
@@ -248,7 +276,14 @@ def test_codecs_without_dictionaries(codec):
 def test_user_block_sizes(blocksize, typesize):
     """Rounded to whole items and to the data before use, and stored as used."""
     data = make("text", 50_001)
-    case = {"codec": "LZ4", "clevel": 5, "typesize": typesize, "filters": (1,), "splitmode": 3, "blocksize": blocksize}
+    case = {
+        "codec": "LZ4",
+        "clevel": 5,
+        "typesize": typesize,
+        "filters": (1,),
+        "splitmode": 3,
+        "blocksize": blocksize,
+    }
     chunk = ours(case, data)
     check_our_bytes(case, data, chunk)
     stored = typesize if typesize < 256 else 1
@@ -277,7 +312,15 @@ def test_more_than_a_megabyte_and_any_number_of_threads(codec):
 @pytest.mark.parametrize("codec", ["LZ4", "ZSTD"])
 def test_dictionary_chunks_do_not_depend_on_threads(codec):
     data = make("text", 1_000_000, 9)
-    case = {"codec": codec, "clevel": 5, "typesize": 4, "filters": (1,), "splitmode": 3, "use_dict": True, "blocksize": 8192}
+    case = {
+        "codec": codec,
+        "clevel": 5,
+        "typesize": 4,
+        "filters": (1,),
+        "splitmode": 3,
+        "use_dict": True,
+        "blocksize": 8192,
+    }
     assert ours({**case, "nthreads": 1}, data) == ours({**case, "nthreads": 5}, data)
 
 
@@ -334,8 +377,14 @@ def test_parts_of_chunks():
     for seed in range(40):
         data = make(rng.choice(KINDS), 24 * 4000, seed)
         typesize = rng.choice((1, 2, 3, 4, 8, 24))
-        case = {"codec": rng.choice(CODECS), "clevel": rng.randint(0, 9), "typesize": typesize, "splitmode": 3,
-                "filters": rng.choice(FILTERS), "blocksize": typesize * rng.choice((0, 64, 1000))}  # fmt: skip
+        case = {
+            "codec": rng.choice(CODECS),
+            "clevel": rng.randint(0, 9),
+            "typesize": typesize,
+            "filters": rng.choice(FILTERS),
+            "splitmode": 3,
+            "blocksize": typesize * rng.choice((0, 64, 1000)),
+        }
         for chunk in (ours(case, data), theirs(case, data)):
             s = b2.SChunk(chunksize=len(data), cparams={"typesize": typesize})
             s.append_chunk(chunk)

@@ -114,7 +114,12 @@ def test_info_agrees_with_the_header(folder):
     import msgpack
 
     path = str(folder / "r.b2frame")
-    r = blosc2.SChunk(chunksize=400, urlpath=path, meta={"a": [1]}, cparams={"typesize": 4, "codec": blosc2.Codec.LZ4HC, "clevel": 3})
+    r = blosc2.SChunk(
+        chunksize=400,
+        urlpath=path,
+        meta={"a": [1]},
+        cparams={"typesize": 4, "codec": blosc2.Codec.LZ4HC, "clevel": 3},
+    )
     for i in range(3):
         r.append_data(np.arange(i, i + 100, dtype="<i4"))
     r.vlmeta["v"] = "text"
@@ -129,13 +134,18 @@ def test_info_agrees_with_the_header(folder):
 
 def test_cat(folder):
     assert good("cat", "a.b2nd", "[1, 2, 3]", cwd=folder) == f"{A[1, 2, 3]}\n"
-    assert good("cat", "a.b2nd", "[0]", cwd=folder) == "\n".join(",".join(map(str, row)) for row in A[0].tolist()) + "\n"
+    assert (
+        good("cat", "a.b2nd", "[0]", cwd=folder)
+        == "\n".join(",".join(map(str, row)) for row in A[0].tolist()) + "\n"
+    )
     assert good("cat", "a.b2nd", "-1, ::2, -1", cwd=folder) == ",".join(map(str, A[-1, ::2, -1])) + "\n"
     raw = run("cat", "--npy", "a.b2nd", "[:, 1]", cwd=folder, text=False).stdout
     assert np.array_equal(np.load(io.BytesIO(raw)), A[:, 1])
 
 
-@pytest.mark.parametrize("index", ["[7]", "[0,0,0,0]", "[", "x", "__import__('os')", "[1:2:0]", "1.5", "[f()]"])
+@pytest.mark.parametrize(
+    "index", ["[7]", "[0,0,0,0]", "[", "x", "__import__('os')", "[1:2:0]", "1.5", "[f()]"]
+)
 def test_cat_of_what_is_no_index(folder, index):
     bad("cat", "a.b2nd", index, cwd=folder, status=2)
 
@@ -151,7 +161,14 @@ def test_inputs_that_cannot_be_read(folder, command):
 
 
 def test_wrong_usage():
-    for args in ([], ["nothing"], ["pack"], ["info"], ["pack", "a", "b", "--codec", "x"], ["info", "--what", "x"]):
+    for args in (
+        [],
+        ["nothing"],
+        ["pack"],
+        ["info"],
+        ["pack", "a", "b", "--codec", "x"],
+        ["info", "--what", "x"],
+    ):
         assert "usage" in bad(*args, status=2)
 
 

@@ -110,7 +110,17 @@ def test_object_dtype_is_refused():
 
 @pytest.mark.parametrize(
     "source",
-    [A.T, A[::2, ::-1], np.asfortranarray(A), A[:0], np.float32(3), 5, [1.5, 2], [[1, 2], [3, 4]], memoryview(b"abc")],
+    [
+        A.T,
+        A[::2, ::-1],
+        np.asfortranarray(A),
+        A[:0],
+        np.float32(3),
+        5,
+        [1.5, 2],
+        [[1, 2], [3, 4]],
+        memoryview(b"abc"),
+    ],
     ids=lambda s: type(s).__name__,
 )
 def test_sources(source):
@@ -172,7 +182,10 @@ def test_ranges_and_iterators():
     same(b2.linspace(0, 1, 11)[...], np.linspace(0, 1, 11))
     same(b2.eye(5)[...], np.eye(5))
     same(b2.fromiter(range(12), shape=(3, 4), dtype="<i4")[...], np.arange(12, dtype="<i4").reshape(3, 4))
-    same(b2.frombuffer(bytes(range(24)), (2, 3), dtype="<i4")[...], np.frombuffer(bytes(range(24)), "<i4").reshape(2, 3))
+    same(
+        b2.frombuffer(bytes(range(24)), (2, 3), dtype="<i4")[...],
+        np.frombuffer(bytes(range(24)), "<i4").reshape(2, 3),
+    )
 
 
 @pytest.mark.parametrize("parts", [{}, PARTS], ids=["auto", "given"])
@@ -216,7 +229,12 @@ def test_bad_keys():
 def test_read_into():
     b = b2.asarray(A, **PARTS)
     key = (slice(1, 5, 2), slice(None), 3)
-    for out in (np.empty((2, 6), "<i4"), np.empty((2, 6), "f8"), np.empty((6, 2), "<i4").T, np.zeros((2, 12), "<i4")[:, ::2]):
+    for out in (
+        np.empty((2, 6), "<i4"),
+        np.empty((2, 6), "f8"),
+        np.empty((6, 2), "<i4").T,
+        np.zeros((2, 12), "<i4")[:, ::2],
+    ):
         b.read_into(out, key)
         assert_array_equal(out, A[key])
     raw = bytearray(48)

@@ -105,7 +105,7 @@ def test_resized_by_the_reference(tmp_path):
         assert b.shape == shape
         if shape not in ((6, 8), (2, 3)):  # grown back: what was cut off may show again
             want = np.zeros(shape, "<i8")
-            part = tuple(slice(0, min(n, m)) for n, m in zip(shape, a.shape))
+            part = tuple(slice(0, min(n, m)) for n, m in zip(shape, a.shape, strict=True))
             want[part] = a[part]
             same(b[...], want)
         same(b[...], r[...])
@@ -162,7 +162,8 @@ def test_metalayer_bytes():
     a = np.arange(35, dtype="<i4").reshape(5, 7)
     b = b2.asarray(a, chunks=(4, 5), blocks=(3, 2))
     want = bytes.fromhex(
-        "970002 92d30000000000000005d30000000000000007 92d200000004d200000005 92d200000003d200000002 00db000000033c6934"
+        "970002 92d30000000000000005d30000000000000007 92d200000004d200000005"
+        "92d200000003d200000002 00db000000033c6934"
     )
     assert b.meta.raw("b2nd") == want
     assert msgpack.unpackb(want) == [0, 2, [5, 7], [4, 5], [3, 2], 0, "<i4"]

@@ -232,4 +232,6 @@ def test_import_is_light():
     code = "import sys, blosc2c; print(*sys.modules)"
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     modules = set(out.stdout.split())
-    assert modules.isdisjoint({"numexpr", "requests", "httpx", "pydantic", "rich", "ssl", "blosc2", "asyncio"})
+    assert modules.isdisjoint(
+        {"numexpr", "requests", "httpx", "pydantic", "rich", "ssl", "blosc2", "asyncio"}
+    )

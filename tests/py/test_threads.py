@@ -23,10 +23,11 @@ A = np.cumsum(np.random.default_rng(0).integers(0, 9, (600, 700)), axis=1).astyp
 
 @pytest.fixture(params=["memory", "file", "directory"])
 def array(request, tmp_path):
-    where = {} if request.param == "memory" else {"urlpath": tmp_path / "a.b2nd"}
-    where["contiguous"] = request.param != "directory"
-    b2.asarray(A, chunks=(150, 170), blocks=(40, 60), **where).close() if "urlpath" in where else None
-    yield b2.open(where["urlpath"]) if "urlpath" in where else b2.asarray(A, chunks=(150, 170), blocks=(40, 60))
+    parts = {"chunks": (150, 170), "blocks": (40, 60)}
+    if request.param == "memory":
+        return b2.asarray(A, **parts)
+    b2.asarray(A, urlpath=tmp_path / "a.b2nd", contiguous=request.param == "file", **parts).close()
+    return b2.open(tmp_path / "a.b2nd")
 
 
 @pytest.mark.parametrize("nthreads", [1, 3])
@@ -146,8 +147,9 @@ def run(code: str) -> str:
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
 def test_fork_after_threaded_use():
     """A child starts its own workers and reads what its parent opened."""
-    assert run(
-        """
+    assert (
+        run(
+            """
         import os, warnings, numpy as np, blosc2c as b2
         warnings.simplefilter("ignore")  # of fork with threads: that is what is tested
         a = np.arange(4_000_000)
@@ -166,13 +168,16 @@ def test_fork_after_threaded_use():
         assert (b[...] == a).all()
         print("fine")
         """
-    ) == "fine\n"
+        )
+        == "fine\n"
+    )
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
 def test_fork_while_threads_read():
-    assert run(
-        """
+    assert (
+        run(
+            """
         import os, threading, warnings, numpy as np, blosc2c as b2
         warnings.simplefilter("ignore")
         a = np.arange(1_000_000)
@@ -194,11 +199,16 @@ def test_fork_while_threads_read():
         for t in threads: t.join()
         print("fine")
         """
-    ) == "fine\n"
+        )
+        == "fine\n"
+    )
 
 
 def test_exit_with_idle_workers():
-    assert run("import blosc2c as b2; b2.compress2(bytes(range(256)) * 8000, nthreads=4); print('fine')") == "fine\n"
+    assert (
+        run("import blosc2c as b2; b2.compress2(bytes(range(256)) * 8000, nthreads=4); print('fine')")
+        == "fine\n"
+    )
 
 
 def test_multiprocessing_by_fork_and_spawn(tmp_path):

@@ -1,0 +1,73 @@
+/*
+ * nd.h: n-dimensional arrays over super-chunks: geometry, metalayer, copies.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef B2I_ND_H
+#define B2I_ND_H
+
+#include "schunk.h"
+
+/* Shapes of an array with all that follows from them; made by b2i_grid_make() only. */
+typedef struct b2i_grid {
+    uint32_t ndim;
+    size_t itemsize;
+    uint64_t shape[B2C_MAX_DIM];
+    uint64_t chunks[B2C_MAX_DIM];  /* chunk shape as asked for */
+    uint64_t blocks[B2C_MAX_DIM];  /* block shape */
+    uint64_t ext[B2C_MAX_DIM];     /* chunk shape as stored: whole blocks */
+    uint64_t nchunks[B2C_MAX_DIM]; /* chunks along each dimension */
+    uint64_t nblocks[B2C_MAX_DIM]; /* blocks of a chunk along each dimension */
+    uint64_t chunk_total;          /* number of chunks */
+    uint32_t block_total;          /* blocks of a chunk */
+    uint64_t chunk_nbytes;         /* of a stored chunk, padding included */
+    uint64_t block_nbytes;
+} b2i_grid;
+
+/* Checks every rule that later code relies on.  B2C_E_ARGUMENT, B2C_E_LIMIT. */
+b2c_status b2i_grid_make(const b2c_nd *nd, b2i_grid *out, b2c_error *err);
+
+/* Coordinates of the i-th cell of a C-ordered grid of n[0…ndim) cells. */
+void b2i_unrank(uint32_t ndim, const uint64_t *n, uint64_t i, uint64_t *coord);
+
+/* Bytes between neighbours along each dimension of a C-ordered array. */
+void b2i_strides(uint32_t ndim, const uint64_t *shape, size_t itemsize, uint64_t *strides);
+
+/* An n-d copy: n[d] items along dimension d, from and to places 'stride' bytes apart. */
+typedef struct b2i_copy {
+    uint32_t ndim;
+    size_t itemsize;
+    uint64_t n[B2C_MAX_DIM];
+    uint64_t src_stride[B2C_MAX_DIM];
+    uint64_t dst_stride[B2C_MAX_DIM];
+} b2i_copy;
+
+/* Joins dimensions that are contiguous on both sides and drops those of one item. */
+void b2i_copy_simplify(b2i_copy *copy);
+
+/* Whether all of a simplified copy is one run of bytes. */
+bool b2i_copy_is_run(const b2i_copy *copy);
+
+/* Runs a simplified copy. */
+void b2i_copy_run(const b2i_copy *copy, const uint8_t *src, uint8_t *dst);
+
+/* The b2nd metalayer, and the array of an open super-chunk; as the public functions. */
+b2c_status b2i_nd_meta_encode(const b2c_nd *nd, b2i_span dtype, uint8_t *dst, size_t dst_cap,
+                              size_t *dst_len, b2c_error *err);
+b2c_status b2i_nd_meta_decode(b2i_span meta, b2c_nd *nd, size_t *dtype_at, size_t *dtype_len,
+                              b2c_error *err);
+b2c_status b2i_nd_from_schunk(const b2c_schunk *schunk, b2c_nd *nd, b2c_error *err);
+
+/* A box of items: start[d], start[d] + step[d], … (count[d] of them, step >= 1). */
+typedef struct b2i_box {
+    const uint64_t *start, *count, *step;
+} b2i_box;
+
+b2c_status b2i_nd_read(const b2c_schunk *schunk, b2c_ctx *ctx, const b2i_grid *grid, b2i_box box,
+                       uint8_t *dst, size_t dst_cap, b2c_error *err);
+
+b2c_status b2i_nd_append_chunk(b2c_schunk *schunk, b2c_ctx *ctx, const b2i_grid *grid,
+                               uint64_t nchunk, b2i_span src, b2c_error *err);
+b2c_status b2i_nd_append_all(b2c_schunk *schunk, b2c_ctx *ctx, const b2i_grid *grid, b2i_span src,
+                             b2c_error *err);
+
+#endif

@@ -1,0 +1,550 @@
+/*
+ * world.h: a super-chunk on disk, the steps that tests edit it with, and what it holds as
+ * bytes that can be compared.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef WORLD_H
+#define WORLD_H
+
+#include "blosc2c.h"
+#include "harness.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- bytes ---- */
+
+typedef struct bytes {
+    uint8_t *p;
+    size_t n, cap;
+} bytes;
+
+static inline void *need(void *p)
+{
+    if (p == NULL) {
+        fprintf(stderr, "the test has no memory\n");
+        abort();
+    }
+    return p;
+}
+
+static inline void bytes_reserve(bytes *b, size_t cap)
+{
+    if (cap > b->cap) {
+        b->cap = cap + cap / 2 + 64;
+        b->p = need(realloc(b->p, b->cap));
+    }
+}
+
+static inline void bytes_add(bytes *b, const void *p, size_t n)
+{
+    bytes_reserve(b, b->n + n);
+    if (n > 0) {
+        memcpy(b->p + b->n, p, n);
+    }
+    b->n += n;
+}
+
+static inline void bytes_add_u32(bytes *b, size_t value)
+{
+    uint8_t v[4] = { (uint8_t)value, (uint8_t)(value >> 8), (uint8_t)(value >> 16),
+                     (uint8_t)(value >> 24) };
+    bytes_add(b, v, sizeof v);
+}
+
+static inline void bytes_free(bytes *b)
+{
+    free(b->p);
+    *b = (bytes){ 0 };
+}
+
+/* ---- what a super-chunk holds ---- */
+
+/*
+ * number of chunks, {length, data}…, number of metalayers, {32 bytes of name, length, content}…,
+ * the same for vlmetalayers; all numbers u32 little-endian.  Empty: there is no super-chunk.
+ */
+typedef struct content {
+    bytes all;
+    size_t chunks_end;
+} content;
+
+static inline void content_free(content *c)
+{
+    bytes_free(&c->all);
+    c->chunks_end = 0;
+}
+
+static inline int content_equal(const content *a, const content *b)
+{
+    return a->all.n == b->all.n && (a->all.n == 0 || memcmp(a->all.p, b->all.p, a->all.n) == 0);
+}
+
+typedef b2c_status (*name_fn)(const b2c_schunk *s, uint32_t i, char name[32], b2c_error *err);
+
+static inline b2c_status add_meta(const b2c_schunk *s, b2c_ctx *ctx, name_fn get_name, int is_vl,
+                                  uint32_t i, bytes *out, b2c_error *err)
+{
+    char name[32] = { 0 };
+    uint8_t value[4096];
+    size_t n = 0;
+    b2c_status st = get_name(s, i, name, err);
+    if (st == B2C_OK && is_vl) {
+        st = b2c_schunk_vlmeta_get(s, ctx, name, value, sizeof value, &n, err);
+    } else if (st == B2C_OK) {
+        st = b2c_schunk_meta_get(s, name, value, sizeof value, &n, err);
+    }
+    bytes_add(out, name, sizeof name);
+    bytes_add_u32(out, n);
+    bytes_add(out, value, n);
+    return st;
+}
+
+static inline b2c_status add_chunk(const b2c_schunk *s, b2c_ctx *ctx, uint64_t i, bytes *out,
+                                   b2c_error *err)
+{
+    b2c_chunk_info info;
+    int has_checksum;
+    size_t n = 0;
+    b2c_status st = b2c_schunk_chunk_info(s, i, &info, err);
+    if (st != B2C_OK) {
+        return st;
+    }
+    bytes_add_u32(out, (size_t)info.nbytes);
+    bytes_reserve(out, out->n + (size_t)info.nbytes);
+    st = b2c_schunk_decode_chunk(s, ctx, i, out->p + out->n, (size_t)info.nbytes, &n, err);
+    if (st == B2C_OK && n != info.nbytes) {
+        err->what = "chunk_info and decode_chunk give different sizes";
+        return B2C_E_INTERNAL;
+    }
+    out->n += (size_t)info.nbytes;
+    return st != B2C_OK ? st : b2c_schunk_verify_chunk(s, ctx, i, &has_checksum, err);
+}
+
+static inline b2c_status content_of(const b2c_schunk *s, b2c_ctx *ctx, content *out,
+                                    b2c_error *err)
+{
+    b2c_schunk_info info;
+    b2c_status st = B2C_OK;
+    b2c_schunk_info_get(s, &info);
+    out->all.n = 0;
+    bytes_add_u32(&out->all, (size_t)info.nchunks);
+    for (uint64_t i = 0; i < info.nchunks && st == B2C_OK; i++) {
+        st = add_chunk(s, ctx, i, &out->all, err);
+    }
+    out->chunks_end = out->all.n;
+    bytes_add_u32(&out->all, info.nmeta);
+    for (uint32_t i = 0; i < info.nmeta && st == B2C_OK; i++) {
+        st = add_meta(s, ctx, b2c_schunk_meta_name, 0, i, &out->all, err);
+    }
+    bytes_add_u32(&out->all, info.nvlmeta);
+    for (uint32_t i = 0; i < info.nvlmeta && st == B2C_OK; i++) {
+        st = add_meta(s, ctx, b2c_schunk_vlmeta_name, 1, i, &out->all, err);
+    }
+    return st;
+}
+
+/* 'from' with one more chunk. */
+static inline void content_append(const content *from, const uint8_t *data, size_t n, content *out)
+{
+    const uint8_t *p = from->all.p;
+    size_t nchunks = p[0] | (size_t)p[1] << 8 | (size_t)p[2] << 16 | (size_t)p[3] << 24;
+    out->all.n = 0;
+    bytes_add_u32(&out->all, nchunks + 1);
+    bytes_add(&out->all, p + 4, from->chunks_end - 4);
+    bytes_add_u32(&out->all, n);
+    bytes_add(&out->all, data, n);
+    out->chunks_end = out->all.n;
+    bytes_add(&out->all, p + from->chunks_end, from->all.n - from->chunks_end);
+}
+
+/* ---- the world ---- */
+
+typedef enum step {
+    END,
+    CREATE,
+    OPEN,
+    CLOSE,
+    APPEND,
+    APPEND_ZEROS,
+    APPEND_SHORT,
+    INSERT,
+    UPDATE,
+    UPDATE_SHORT,
+    UPDATE_ZEROS,
+    UPDATE_VALUE,
+    DELETE,
+    REORDER,
+    FILL,
+    FILL_VALUE,
+    VLMETA_SET,
+    VLMETA_GROW,
+    VLMETA_DELETE,
+    META,
+    WRITE,
+    WRITE_END,
+    TRUNCATE,
+    CLEAR,
+    TRANSACTION,
+    ROLLBACK,
+    COPY,
+    FLUSH,
+    COMPACT,
+    NSTEPS
+} step;
+
+enum { TYPESIZE = 4, SMALL_CHUNK = 1000, LARGE_CHUNK = 150000, META_LEN = 250, MAX_STEPS = 64 };
+
+typedef struct scenario {
+    const char *name;
+    step steps[MAX_STEPS]; /* those before RECORDED are preparation */
+    int is_large, has_long_header;
+} scenario;
+
+#define RECORDED NSTEPS
+#define BASE     CREATE, APPEND, APPEND, APPEND, APPEND, APPEND, VLMETA_SET, CLOSE, RECORDED, OPEN
+
+/* Every kind of edit after opening, with an append before and behind it, and longer ones. */
+static const scenario scenarios[] = {
+    { .name = "create", .steps = { RECORDED, CREATE, APPEND, CLOSE } },
+    { .name = "append", .steps = { BASE, APPEND, APPEND, CLOSE } },
+    { .name = "append zeros", .steps = { BASE, APPEND_ZEROS, APPEND, CLOSE } },
+    { .name = "append short", .steps = { BASE, APPEND_SHORT, APPEND, APPEND, CLOSE } },
+    { .name = "insert", .steps = { BASE, INSERT, APPEND, INSERT, CLOSE } },
+    { .name = "update", .steps = { BASE, UPDATE, UPDATE, UPDATE, UPDATE, APPEND, CLOSE } },
+    { .name = "update short", .steps = { BASE, APPEND_ZEROS, UPDATE_SHORT, APPEND, CLOSE } },
+    { .name = "update zeros", .steps = { BASE, UPDATE_ZEROS, APPEND, UPDATE, CLOSE } },
+    { .name = "update value", .steps = { BASE, APPEND, UPDATE_VALUE, APPEND, CLOSE } },
+    { .name = "delete", .steps = { BASE, DELETE, APPEND, DELETE, CLOSE } },
+    { .name = "reorder", .steps = { BASE, REORDER, APPEND, REORDER, CLOSE } },
+    { .name = "fill", .steps = { BASE, FILL, APPEND, CLOSE } },
+    { .name = "fill value", .steps = { BASE, APPEND, FILL_VALUE, CLOSE } },
+    { .name = "vlmeta set", .steps = { BASE, VLMETA_SET, APPEND, VLMETA_SET, CLOSE } },
+    { .name = "vlmeta grow", .steps = { BASE, VLMETA_GROW, VLMETA_GROW, VLMETA_GROW, CLOSE } },
+    { .name = "vlmeta delete", .steps = { BASE, VLMETA_DELETE, APPEND, CLOSE } },
+    { .name = "meta", .steps = { BASE, META, APPEND, META, CLOSE } },
+    { .name = "long meta", .steps = { BASE, META, APPEND, META, CLOSE }, .has_long_header = 1 },
+    { .name = "write", .steps = { BASE, WRITE, APPEND, WRITE, CLOSE } },
+    { .name = "write end", .steps = { BASE, WRITE_END, WRITE_END, CLOSE } },
+    { .name = "truncate", .steps = { BASE, TRUNCATE, WRITE_END, CLOSE } },
+    { .name = "clear", .steps = { BASE, CLEAR, APPEND, CLEAR, CLOSE, OPEN, APPEND, CLOSE } },
+    { .name = "transaction", .steps = { BASE, TRANSACTION, APPEND, TRANSACTION, CLOSE } },
+    { .name = "rollback", .steps = { BASE, APPEND, ROLLBACK, APPEND, ROLLBACK, CLOSE } },
+    { .name = "copy", .steps = { BASE, COPY, APPEND, CLOSE } },
+    { .name = "flush", .steps = { BASE, APPEND, FLUSH, UPDATE, FLUSH, FLUSH, CLOSE } },
+    { .name = "compact", .steps = { BASE, UPDATE, COMPACT, DELETE, APPEND, COMPACT, COMPACT,
+                                    UPDATE, CLOSE } },
+    { .name = "reopen", .steps = { BASE, UPDATE, CLOSE, OPEN, DELETE, CLOSE, OPEN, CLOSE } },
+    { .name = "many", .steps = { BASE, APPEND, APPEND, APPEND, APPEND, APPEND, APPEND, APPEND,
+                                 APPEND, APPEND, APPEND, APPEND, APPEND, APPEND, APPEND, APPEND,
+                                 APPEND, APPEND, APPEND, APPEND, APPEND, CLOSE } },
+    { .name = "mixed", .steps = { BASE, APPEND, UPDATE, VLMETA_SET, DELETE, APPEND, UPDATE,
+                                  TRANSACTION, INSERT, WRITE, ROLLBACK, UPDATE, APPEND_ZEROS,
+                                  META, UPDATE, FLUSH, REORDER, UPDATE, APPEND, DELETE,
+                                  UPDATE_SHORT, VLMETA_DELETE, INSERT, TRUNCATE, UPDATE,
+                                  APPEND, UPDATE_ZEROS, UPDATE, CLOSE } },
+    { .name = "large", .steps = { BASE, APPEND, APPEND, UPDATE, APPEND, APPEND, UPDATE, APPEND,
+                                  APPEND, UPDATE, DELETE, UPDATE, APPEND, CLOSE }, .is_large = 1 },
+};
+
+enum { NSCENARIOS = sizeof scenarios / sizeof *scenarios };
+
+typedef struct world {
+    const scenario *scenario;
+    b2c_ctx *ctx;
+    b2c_schunk *s;
+    const char *path;
+    uint8_t storage, level;
+    uint64_t seed; /* the same steps give the same data */
+    size_t chunk_len;
+    uint8_t *data; /* 4 chunks */
+    b2c_error err;
+} world;
+
+/* Ramps and noise in turns, of n bytes. */
+static inline uint8_t *new_data(world *w, size_t n)
+{
+    uint64_t x = 88172645463325252u + ++w->seed;
+    for (size_t i = 0; i < n; i++) {
+        int noisy = w->chunk_len == LARGE_CHUNK || (w->seed + i / 500) % 2 == 0;
+        w->data[i] = (uint8_t)(noisy ? harness_random(&x) : i / TYPESIZE + w->seed);
+    }
+    return w->data;
+}
+
+static inline void world_init(world *w, const scenario *sc, const char *path, uint8_t storage,
+                              uint8_t level)
+{
+    *w = (world){ .scenario = sc, .path = path, .storage = storage, .level = level };
+    w->chunk_len = sc->is_large ? LARGE_CHUNK : SMALL_CHUNK;
+    w->data = need(malloc(4 * w->chunk_len));
+    CHECK_EQ(b2c_ctx_new(NULL, 1, NULL, &w->ctx, NULL), B2C_OK);
+}
+
+static inline void world_free(world *w)
+{
+    b2c_schunk_free(w->s);
+    b2c_ctx_free(w->ctx);
+    free(w->data);
+}
+
+static inline b2c_status world_create(world *w)
+{
+    static const char *const names[] = { "m0", "m1", "m2", "m3" };
+    uint8_t first[10] = { 0xC4, 8 }, more[META_LEN] = { 0xC4, META_LEN - 2 }; /* msgpack */
+    const void *contents[] = { first, more, more, more };
+    const uint32_t lens[] = { sizeof first, sizeof more, sizeof more, sizeof more };
+    b2c_schunk_params p;
+    b2c_schunk_params_init(&p);
+    p.storage = w->storage;
+    p.durability = w->level;
+    p.chunksize = (int64_t)w->chunk_len;
+    p.path = w->path;
+    p.cparams.typesize = TYPESIZE;
+    p.cparams.codec = B2C_CODEC_BLOSCLZ;
+    p.nmeta = w->scenario->has_long_header ? 4 : 1;
+    p.meta_names = names;
+    p.meta_contents = contents;
+    p.meta_lens = lens;
+    return b2c_schunk_new(&p, &w->s, &w->err);
+}
+
+static inline b2c_status world_open(world *w)
+{
+    b2c_status st = b2c_schunk_open(w->path, 0, B2C_OPEN_UPDATE, NULL, &w->s, &w->err);
+    return st == B2C_OK ? b2c_schunk_set_durability(w->s, w->level, &w->err) : st;
+}
+
+static inline b2c_status world_append(world *w)
+{
+    return b2c_schunk_append(w->s, w->ctx, new_data(w, w->chunk_len), w->chunk_len, &w->err);
+}
+
+/* Several edits; the caller commits or takes them back. */
+static inline b2c_status world_edit(world *w)
+{
+    b2c_status st = world_append(w);
+    if (st == B2C_OK) {
+        st = b2c_schunk_update(w->s, w->ctx, 0, new_data(w, w->chunk_len), w->chunk_len, &w->err);
+    }
+    if (st == B2C_OK) {
+        st = b2c_schunk_delete_chunk(w->s, 1, &w->err);
+    }
+    return st != B2C_OK ? st : b2c_schunk_vlmeta_set(w->s, w->ctx, "txn", "\xC4\3abc", 5, &w->err);
+}
+
+static inline b2c_status world_transaction(world *w, int commits)
+{
+    b2c_error ignored;
+    b2c_status st = b2c_schunk_begin(w->s, &w->err);
+    if (st != B2C_OK) {
+        return st;
+    }
+    st = world_edit(w);
+    if (st == B2C_OK) {
+        return commits ? b2c_schunk_commit(w->s, &w->err) : b2c_schunk_rollback(w->s, &w->err);
+    }
+    (void)!b2c_schunk_rollback(w->s, &ignored);
+    return st;
+}
+
+static inline b2c_status world_reorder(world *w, uint64_t n)
+{
+    uint64_t order[128];
+    for (uint64_t i = 0; i < n && i < 128; i++) {
+        order[i] = n - 1 - i;
+    }
+    return b2c_schunk_reorder(w->s, order, n, &w->err);
+}
+
+/* Chunks of a super-chunk in memory. */
+static inline b2c_status world_copy(world *w)
+{
+    b2c_schunk_params p;
+    b2c_schunk *from;
+    b2c_schunk_params_init(&p);
+    p.chunksize = (int64_t)w->chunk_len;
+    p.cparams.typesize = TYPESIZE;
+    p.cparams.codec = B2C_CODEC_BLOSCLZ;
+    b2c_status st = b2c_schunk_new(&p, &from, &w->err);
+    for (int i = 0; i < 2 && st == B2C_OK; i++) {
+        st = b2c_schunk_append(from, w->ctx, new_data(w, w->chunk_len), w->chunk_len, &w->err);
+        if (st == B2C_OK && i == 1) {
+            st = b2c_schunk_copy_chunks(from, w->s, &w->err);
+        }
+        if (st != B2C_OK || i == 1) {
+            b2c_schunk_free(from);
+        }
+    }
+    return st;
+}
+
+static inline b2c_status world_meta_step(world *w, step kind)
+{
+    uint8_t value[4096] = { 0xC5, 0, 0 };
+    char name[3] = "v0";
+    size_t n = 50;
+    if (kind == META) {
+        n = w->scenario->has_long_header ? META_LEN : 10;
+        value[0] = 0xC4;
+        value[1] = (uint8_t)(n - 2);
+        memcpy(value + 2, new_data(w, n), n - 2);
+        return b2c_schunk_meta_update(w->s, w->scenario->has_long_header ? "m3" : "m0", value, n,
+                                      &w->err);
+    }
+    n = kind == VLMETA_GROW ? 1000 + 1000 * (w->seed % 3) : n;
+    value[1] = (uint8_t)((n - 3) >> 8);
+    value[2] = (uint8_t)(n - 3);
+    memcpy(value + 3, new_data(w, w->chunk_len * 4), n - 3);
+    name[1] = (char)(kind == VLMETA_GROW ? '1' + (int)(w->seed % 3) : '0');
+    return b2c_schunk_vlmeta_set(w->s, w->ctx, name, value, n, &w->err);
+}
+
+static inline b2c_status world_special_step(world *w, step kind, uint64_t n)
+{
+    static const uint8_t value[TYPESIZE] = { 1, 2, 3, 4 };
+    uint64_t some = w->chunk_len * 5 / 2 / TYPESIZE * TYPESIZE;
+    switch (kind) {
+    case APPEND_ZEROS:
+        return b2c_schunk_fill_special(w->s, w->chunk_len, B2C_SPECIAL_ZERO, NULL, &w->err);
+    case UPDATE_ZEROS:
+        return b2c_schunk_update_special(w->s, w->seed % n, B2C_SPECIAL_ZERO, NULL, &w->err);
+    case UPDATE_VALUE:
+        return b2c_schunk_update_special(w->s, w->seed % n, B2C_SPECIAL_VALUE, value, &w->err);
+    case FILL:
+        return b2c_schunk_fill_special(w->s, some, B2C_SPECIAL_ZERO, NULL, &w->err);
+    default:
+        return b2c_schunk_fill_special(w->s, some, B2C_SPECIAL_VALUE, value, &w->err);
+    }
+}
+
+static inline b2c_status world_data_step(world *w, step kind, uint64_t nchunks, uint64_t nbytes)
+{
+    size_t n = w->chunk_len, part = n * 2 / 5;
+    uint64_t at = nbytes - nbytes * 1 / 3;
+    switch (kind) {
+    case APPEND_SHORT:
+        return b2c_schunk_append(w->s, w->ctx, new_data(w, part), part, &w->err);
+    case INSERT:
+        return b2c_schunk_insert(w->s, w->ctx, w->seed % nchunks, new_data(w, n), n, &w->err);
+    case UPDATE:
+        return b2c_schunk_update(w->s, w->ctx, w->seed % nchunks, new_data(w, n), n, &w->err);
+    case UPDATE_SHORT:
+        return b2c_schunk_update(w->s, w->ctx, 0, new_data(w, part), part, &w->err);
+    case DELETE:
+        return b2c_schunk_delete_chunk(w->s, w->seed % nchunks, &w->err);
+    case WRITE:
+        return b2c_schunk_write(w->s, w->ctx, n / 2, new_data(w, n * 2), n * 2, &w->err);
+    case WRITE_END:
+        return b2c_schunk_write(w->s, w->ctx, at, new_data(w, n * 4), n * 4, &w->err);
+    case TRUNCATE:
+        return b2c_schunk_truncate(w->s, w->ctx, at, &w->err);
+    default:
+        return b2c_schunk_truncate(w->s, w->ctx, 0, &w->err);
+    }
+}
+
+static inline b2c_status world_close(world *w)
+{
+    b2c_schunk *s = w->s;
+    w->s = NULL;
+    return b2c_schunk_close(s, &w->err);
+}
+
+static inline b2c_status world_step(world *w, step kind)
+{
+    b2c_schunk_info info = { 0 };
+    w->err = (b2c_error){ 0 };
+    if (kind != CREATE && kind != OPEN) {
+        b2c_schunk_info_get(w->s, &info);
+    }
+    switch (kind) {
+    case CREATE:
+        return world_create(w);
+    case OPEN:
+        return world_open(w);
+    case CLOSE:
+        return world_close(w);
+    case APPEND:
+        return world_append(w);
+    case REORDER:
+        return world_reorder(w, info.nchunks);
+    case TRANSACTION:
+    case ROLLBACK:
+        return world_transaction(w, kind == TRANSACTION);
+    case COPY:
+        return world_copy(w);
+    case FLUSH:
+        return b2c_schunk_flush(w->s, &w->err);
+    case COMPACT:
+        return b2c_schunk_compact(w->s, &w->err);
+    case VLMETA_DELETE:
+        return b2c_schunk_vlmeta_delete(w->s, "v0", &w->err);
+    case META:
+    case VLMETA_SET:
+    case VLMETA_GROW:
+        return world_meta_step(w, kind);
+    case APPEND_ZEROS:
+    case UPDATE_ZEROS:
+    case UPDATE_VALUE:
+    case FILL:
+    case FILL_VALUE:
+        return world_special_step(w, kind, info.nchunks);
+    default:
+        return world_data_step(w, kind, info.nchunks, info.nbytes);
+    }
+}
+
+/* ---- files ---- */
+
+/* As snprintf() into an array of 'cap' bytes, which must be enough. */
+static inline void print_path(char *out, size_t cap, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    int n = vsnprintf(out, cap, format, args);
+    va_end(args);
+    if (n < 0 || (size_t)n >= cap) {
+        fprintf(stderr, "a path is too long\n");
+        abort();
+    }
+}
+
+/* Removes a file, or a directory with the files in it; silent when there is none. */
+static inline void remove_path(const char *path)
+{
+    char name[1024];
+    DIR *dir = opendir(path);
+    if (dir == NULL) {
+        (void)unlink(path);
+        return;
+    }
+    const struct dirent *e;
+    while ((e = readdir(dir)) != NULL) {
+        if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0) {
+            print_path(name, sizeof name, "%s/%s", path, e->d_name);
+            remove_path(name);
+        }
+    }
+    closedir(dir);
+    (void)rmdir(path);
+}
+
+/* A new directory, in memory when the machine has such a place. */
+static inline void make_root(char *root, size_t cap)
+{
+    const char *tmp = getenv("TMPDIR");
+    if (tmp == NULL) {
+        tmp = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
+    }
+    print_path(root, cap, "%s/blosc2c-XXXXXX", tmp);
+    if (mkdtemp(root) == NULL) {
+        perror(root);
+        abort();
+    }
+}
+
+#endif

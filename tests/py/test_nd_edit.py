@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Writing into arrays: assignment, resizing and appending, against NumPy and the reference."""
+
+from __future__ import annotations
+
+import blosc2
+import numpy as np
+import pytest
+from arrays import basic_keys, fancy_keys, partitions, values
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import blosc2c as b2
+
+
+def same(got, want):
+    got, want = np.asarray(got), np.asarray(want)
+    assert got.shape == want.shape and got.dtype == want.dtype
+    assert np.ascontiguousarray(got).tobytes() == np.ascontiguousarray(want).tobytes()
+
+
+def part_of(a: np.ndarray, key) -> np.ndarray:
+    """a[key] as an array, also for single items."""
+    key = key if isinstance(key, tuple) else (key,)
+    return a[key if any(k is Ellipsis for k in key) else (*key, Ellipsis)]
+
+
+@settings(max_examples=150)
+@given(st.data(), partitions(), st.sampled_from(["<i4", "S3", ">f8"]))
+def test_basic_keys(data, parts, dtype):
+    shape, chunks, blocks = parts
+    want = values(np.dtype(dtype), shape, 1).copy()
+    b = b2.asarray(want, chunks=chunks, blocks=blocks)
+    for i in range(4):
+        key = data.draw(basic_keys(shape))
+        new = values(np.dtype(dtype), part_of(want, key).shape, i + 2)
+        want[key] = new
+        b[key] = new
+        same(b[...], want)
+    same(blosc2.ndarray_from_cframe(b.to_cframe())[...], want)
+
+
+@settings(max_examples=100)
+@given(st.data(), partitions(max_ndim=3))
+def test_fancy_keys(data, parts):
+    shape, chunks, blocks = parts
+    if not shape or 0 in shape:
+        return
+    want = values(np.dtype("<i8"), shape, 1).copy()
+    b = b2.asarray(want, chunks=chunks, blocks=blocks)
+    key = data.draw(fancy_keys(shape))
+    try:
+        want[key] = 7
+    except IndexError:
+        with pytest.raises(IndexError):
+            b[key] = 7
+        return
+    b[key] = 7
+    same(b[...], want)
+
+
+def test_values_are_converted_and_broadcast():
+    want = np.zeros((6, 7), "<i4")
+    b = b2.asarray(want, chunks=(4, 4), blocks=(2, 3))
+    for key, value in [
+        (np.s_[...], 3),
+        (np.s_[1:4, ::2], [1, 2, 3, 4]),
+        (np.s_[2], np.arange(7.0)),
+        (np.s_[:, 3], np.arange(6)[:]),
+        (np.s_[::-2, 1:3], np.arange(6).reshape(3, 2)),
+        (np.s_[5, 6], 9),
+        (np.s_[2:2], 5),
+    ]:
+        want[key] = value
+        b[key] = value
+        same(b[...], want)
+    b[0:2] = b2.asarray(np.full((2, 7), 8, "<i4"))
+    want[0:2] = 8
+    same(b[...], want)
+    for key, value in [(np.s_[0], np.zeros(6)), (np.s_[:, :], np.zeros((5, 7))), (np.s_[0, 0], [1, 2])]:
+        with pytest.raises(ValueError):
+            b[key] = value
+    with pytest.raises(IndexError):
+        b[6] = 0
+    same(b[...], want)
+
+
+def test_fields_and_orthogonal_assignment():
+    want = np.zeros((5, 4), [("a", "<i4"), ("b", "<f8")])
+    b = b2.asarray(want, chunks=(3, 3), blocks=(2, 2))
+    b["a"] = 7
+    b.fields["b"][1:3, ::2] = [[1, 2], [3, 4]]
+    want["a"] = 7
+    want["b"][1:3, ::2] = [[1, 2], [3, 4]]
+    same(b[...], want)
+    c = b2.asarray(np.zeros((5, 4)), chunks=(3, 3), blocks=(2, 2))
+    c.oindex[[0, 4], [1, 3]] = [[1, 2], [3, 4]]
+    plain = np.zeros((5, 4))
+    plain[np.ix_([0, 4], [1, 3])] = [[1, 2], [3, 4]]
+    same(c[...], plain)
+
+
+@settings(max_examples=60)
+@given(st.data(), st.integers(1, 3), st.integers(0, 99))
+def test_resizing(data, ndim, seed):
+    """What stays keeps its values; what is new is zero where the array never was."""
+    shape = data.draw(st.tuples(*[st.integers(0, 12)] * ndim))
+    chunks = tuple(data.draw(st.integers(1, 6)) for _ in range(ndim))
+    blocks = tuple(data.draw(st.integers(1, c)) for c in chunks)
+    if 0 in shape:
+        shape = tuple(max(n, 1) for n in shape)
+    want = values(np.dtype("<i4"), shape, seed)
+    b = b2.asarray(want, chunks=chunks, blocks=blocks)
+    for _ in range(3):
+        shape = data.draw(st.tuples(*[st.integers(0, 12)] * ndim))
+        kept = np.zeros(shape, "<i4")
+        part = tuple(slice(0, min(n, m)) for n, m in zip(shape, want.shape, strict=True))
+        kept[part] = want[part]
+        b.resize(shape)
+        assert b.shape == shape
+        got = b[...]
+        same(got[part], kept[part])
+        b[...] = kept  # the rest may hold what had been cut off
+        want = kept
+        same(b[...], want)
+        r = blosc2.ndarray_from_cframe(b.to_cframe())
+        assert r.shape == shape
+        same(r[...], want)
+
+
+@pytest.mark.parametrize("contiguous", [True, False])
+def test_growing_files(contiguous, tmp_path):
+    path = tmp_path / "x.b2nd"
+    want = np.arange(5, dtype="<i8")
+    with b2.asarray(want, chunks=(4,), blocks=(3,), urlpath=path, contiguous=contiguous) as b:
+        for i in range(6):
+            more = np.arange(i * 3, dtype="<i8")
+            assert b.append(more) == len(want) + len(more)
+            want = np.concatenate([want, more])
+            same(b2.open(path)[...], want)
+            same(blosc2.open(str(path))[...], want)
+        with pytest.raises(ValueError):
+            b2.zeros((3, 4)).append([1, 2])
+
+
+def test_bad_shapes():
+    b = b2.asarray(np.zeros((3, 4)))
+    for shape in [(3,), (3, 4, 5), (-1, 4)]:
+        with pytest.raises(ValueError):
+            b.resize(shape)
+    assert b.shape == (3, 4)
+
+
+def test_files_opened_for_reading(tmp_path):
+    path = tmp_path / "x.b2nd"
+    b2.asarray(np.zeros((3, 4)), urlpath=path).close()
+    r = b2.open(path)
+    for call in (lambda: r.__setitem__(0, 1), lambda: r.resize((5, 5))):
+        with pytest.raises(b2.ReadOnlyError):
+            call()
+    with b2.open(path, mode="a") as b:
+        b[1] = 5
+    same(blosc2.open(str(path))[1], np.full(4, 5.0))
+
+
+def test_a_failed_change_leaves_the_array_as_it_was(tmp_path):
+    path = tmp_path / "x.b2nd"
+    want = np.arange(48.0).reshape(6, 8)
+    with b2.asarray(want, chunks=(2, 3), blocks=(2, 2), urlpath=path) as b:
+
+        def change() -> None:
+            with b.schunk.transaction():
+                b[:, 2:5] = -1
+                b.resize((9, 9))
+                raise KeyError
+
+        with pytest.raises(KeyError):
+            change()
+        assert b.shape == (6, 8)
+        same(b[...], want)
+        same(b2.open(path)[...], want)
