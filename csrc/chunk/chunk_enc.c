@@ -380,11 +380,14 @@ b2c_status b2i_chunk_encode(b2c_ctx *ctx, const b2c_cparams *cparams, b2i_span s
     p.blocksize = b2i_tune_blocksize(cparams, src.n);
     p.nblocks = (uint32_t)b2i_ceil_div(src.n, p.blocksize);
     p.is_split = b2i_tune_split(cparams, p.blocksize);
-    if (cparams->clevel == 0 || src.n < B2C_HEADER_LEN || src.n < cparams->typesize) {
+    size_t put = 0;
+    bool plain = cparams->clevel == 0 || src.n < cparams->typesize || src.n == 0;
+    if (!plain) {
+        put_special(&p, dst, dst_cap, &put);
+    }
+    if (put == 0 && (plain || src.n < B2C_HEADER_LEN)) {
         return put_memcpy(&p, FLAG_EXTENDED, dst, dst_cap, dst_len, err);
     }
-    size_t put = 0;
-    put_special(&p, dst, dst_cap, &put);
     if (put == 0) {
         size_t limit = src.n + B2C_HEADER_LEN < dst_cap ? src.n + B2C_HEADER_LEN : dst_cap;
         b2c_status st = put_regular(ctx, &p, dst, limit, &put, err);
