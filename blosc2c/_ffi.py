@@ -270,6 +270,8 @@ class Handle:
         self._ptr = ffi.gc(ptr, free)
         self.noun = noun
         self._nreaders = 0
+        self._nwaiting = 0  # writers
+        self._writer = 0  # thread that is writing
         self._cond = threading.Condition(threading.RLock())
         _handles.add(self)
 
@@ -285,6 +287,10 @@ class Handle:
 
     def __enter__(self) -> Any:
         with self._cond:
+            # Readers let a waiting writer go first, or it might wait for ever; but not the
+            # writer itself, when it reads what it is changing.
+            while self._nwaiting and self._writer != threading.get_ident():
+                self._cond.wait()
             ptr = self.get()
             self._nreaders += 1
             return ptr
@@ -299,10 +305,20 @@ class Handle:
 
     @contextlib.contextmanager
     def writing(self) -> Iterator[Any]:
+        """Wait until nobody reads, and keep everybody else out during the block."""
         with self._cond:
-            while self._nreaders:
-                self._cond.wait()
-            yield self.get()
+            self._nwaiting += 1
+            try:
+                while self._nreaders:
+                    self._cond.wait()
+            finally:
+                self._nwaiting -= 1
+                self._cond.notify_all()
+            outer, self._writer = self._writer, threading.get_ident()
+            try:
+                yield self.get()
+            finally:
+                self._writer = outer
 
     def close(self, close: Callable[[Any, Any], int], path: str | None) -> None:
         """Call close(ptr, err), which frees; nothing happens the second time."""
@@ -316,7 +332,7 @@ class Handle:
 
     def forget_threads(self) -> None:
         """In a forked child: the threads that held the lock do not exist here."""
-        self._nreaders = 0
+        self._nreaders = self._nwaiting = 0
         self._cond = threading.Condition(threading.RLock())
 
 

@@ -72,8 +72,12 @@ def _literal(node: ast.expr) -> Any:
     if isinstance(node, ast.Tuple):
         return tuple(_literal(item) for item in node.elts)
     if isinstance(node, ast.Slice):
-        parts = (node.lower, node.upper, node.step)
-        return slice(*(None if part is None else ast.literal_eval(part) for part in parts))
+        parts = [
+            None if part is None else ast.literal_eval(part) for part in (node.lower, node.upper, node.step)
+        ]
+        if parts[2] == 0 or not all(part is None or isinstance(part, int) for part in parts):
+            raise ValueError
+        return slice(*parts)
     value = ast.literal_eval(node)
     if value is Ellipsis or value is None or isinstance(value, int | str | list):
         return value

@@ -258,6 +258,11 @@ def run_gather(
         if out.size:
             for group in _groups(points, [chunks[axis] for axis in axes]):
                 out[group] = _read_points(plan, [p[group] for p in points], read)
+    return place_points(plan, out)
+
+
+def place_points(plan: Gather, out: Array) -> Array:
+    """Give the points, on the first axis of `out`, their shape and place in the result."""
     out = out.reshape(*plan.points[0].shape, *plan.layout)
     nd = plan.points[0].ndim
     return np.moveaxis(out, range(nd), range(plan.at, plan.at + nd)) if plan.at else out

@@ -16,7 +16,7 @@ from . import _ffi
 from . import dtype as dtypes
 from ._ffi import check, ffi, lib, new_error, out_buffer
 from .errors import FormatError, NotFoundError, ParameterError
-from .indexing import Box, Gather, parse_key, run_gather
+from .indexing import Box, Gather, parse_key, place_points, run_gather
 from .params import CParams, DParams, SpecialValue
 from .partition import Shape, boxes, extended, grid_of
 from .schunk import ARRAY_META, Report, SChunk, codec_summary, human
@@ -74,12 +74,12 @@ class NDArray:
     def _of(cls, schunk: SChunk, nd: Any, dtype: np.dtype[Any]) -> NDArray:
         self = cls.__new__(cls)
         schunk.handle.noun = "array"
-        self._schunk, self._nd, self._dtype = schunk, nd, dtype
-        self._set_shape()
+        self._schunk, self._dtype = schunk, dtype
+        self._set_nd(nd)
         return self
 
-    def _set_shape(self) -> None:
-        nd = self._nd
+    def _set_nd(self, nd: Any) -> None:
+        self._nd = nd
         self._shape: Shape = tuple(nd.shape[0 : nd.ndim])
         self._chunks: Shape = tuple(nd.chunks[0 : nd.ndim])
         self._blocks: Shape = tuple(nd.blocks[0 : nd.ndim])
@@ -268,9 +268,32 @@ class NDArray:
             self._read_box(start, count, step, ffi.from_buffer(out), out.nbytes)
         return out
 
+    def _read_points(self, plan: Gather) -> Array:
+        """The items of a plan that indexes every axis, one after the other."""
+        coords = np.stack([p.reshape(-1) for p in plan.points], axis=-1).astype(np.uint64)
+        out = np.empty(len(coords), self._dtype)
+        if out.size:
+            err, schunk = new_error(), self._schunk
+            ctx = _ffi.context(schunk._dparams.nthreads, len(coords) * self.blocksize)
+            with schunk.handle as ptr:
+                status = lib.b2c_nd_read_points(
+                    ptr,
+                    ctx,
+                    self._nd,
+                    ffi.from_buffer("uint64_t[]", coords),
+                    len(coords),
+                    ffi.from_buffer(out),
+                    out.nbytes,
+                    err,
+                )
+                check(status, err, schunk.urlpath)
+        return out
+
     def _get(self, key: Any) -> Array:
         plan = parse_key(key, self._shape)
         if isinstance(plan, Gather):
+            if len(plan.axes) == self.ndim and plan.axes != (-1,):
+                return place_points(plan, self._read_points(plan))
             return run_gather(plan, self._chunks, self._dtype, self._read)
         out = self._read(plan.start, plan.count, plan.step)
         if plan.flip:

@@ -285,6 +285,20 @@ class DParams:
 MODES = ("r", "a", "w")
 
 
+_MMAP_MODES = {"r": "r", "r+": "a", "w+": "w"}
+
+
+def mode_for(mode: str, mmap_mode: str | None) -> str:
+    """The mode that `mmap_mode` stands for, or `mode` when that is None."""
+    if mmap_mode is None:
+        return mode
+    if mmap_mode not in _MMAP_MODES:
+        raise ParameterError(
+            f"mmap_mode must be one of {tuple(_MMAP_MODES)}, not {mmap_mode!r}", field="mmap_mode"
+        )
+    return _MMAP_MODES[mmap_mode]
+
+
 @dataclass
 class Storage:
     """Where data is kept.
@@ -295,7 +309,10 @@ class Storage:
         None: True when there is a `urlpath`
     urlpath : path of the file or directory, None for memory
     mode : "r" what is there, "a" create, "w" replace
-    mmap_mode, initial_mapping_size, locking : accepted for their default values only
+    mmap_mode : "r", "r+" or "w+" stand for the modes "r", "a" and "w"; files are always read
+        by position, without mapping them, so that nothing else changes
+    initial_mapping_size : accepted, without effect
+    locking : only False is supported
     meta : fixed metalayers, a mapping of names (31 bytes at most) to msgpack-able values
     """
 
@@ -314,11 +331,9 @@ class Storage:
             self.urlpath = to_path(self.urlpath)
         if self.mode not in MODES:
             raise ParameterError(f"mode must be one of {MODES}, not {self.mode!r}", field="mode")
-        if self.mmap_mode is not None or self.initial_mapping_size is not None:
-            raise ParameterError(
-                "mmap_mode is not supported: files are read by position, block by block",
-                field="mmap_mode",
-            )
+        self.mode = mode_for(self.mode, self.mmap_mode)
+        if self.mmap_mode is not None and not (self.contiguous and self.urlpath is not None):
+            raise ParameterError("mmap_mode needs a urlpath and a contiguous frame", field="mmap_mode")
         if self.locking:
             raise ParameterError("locking is not supported", field="locking")
 

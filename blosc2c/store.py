@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from . import params
 from ._ffi import Handle, check, ffi, lib, new_error
 from .errors import FormatError, ParameterError
-from .params import MODES, to_path
+from .params import to_path
 from .schunk import SChunk, _Source, handle_from_cframe
 
 if TYPE_CHECKING:
@@ -44,9 +44,10 @@ def open(
     Parameters
     ----------
     urlpath : path of the file or directory; `path` is another name for it
-    mode : "r" to read; "a" to read and change; "w" removes nothing here and means "a"
+    mode : "r" to read; "a" to read and change
     offset : byte in the file where the frame starts
-    kwargs : cparams (for later appends; typesize and blocksize must stay), dparams
+    kwargs : cparams (for later appends; typesize and blocksize must stay), dparams; mmap_mode,
+        initial_mapping_size and locking as in Storage
 
     Raises
     ------
@@ -81,10 +82,11 @@ def _open(urlpath: Path | None, mode: str, offset: int, kwargs: dict[str, Any]) 
     if urlpath is None:
         raise TypeError("open() needs a urlpath")
     params.reject_unknown(kwargs, _KEYWORDS, "open()")
-    if mode not in MODES:
-        raise ParameterError(f"mode must be one of {MODES}, not {mode!r}", field="mode")
-    if kwargs.get("mmap_mode") is not None and kwargs["mmap_mode"] != "r":
-        raise ParameterError("mmap_mode can only be 'r'", field="mmap_mode")
+    if mode not in ("r", "a"):
+        raise ParameterError(f"open() takes the modes 'r' and 'a', not {mode!r}", field="mode")
+    if kwargs.get("mmap_mode") == "w+":
+        raise ParameterError("mmap_mode 'w+' creates a file; open() does not", field="mmap_mode")
+    mode = params.mode_for(mode, kwargs.get("mmap_mode"))
     if kwargs.get("locking"):
         raise ParameterError("locking is not supported", field="locking")
     offset = params.to_int(offset, "offset", 0, (1 << 63) - 1)

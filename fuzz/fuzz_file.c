@@ -76,6 +76,34 @@ static void read_all(const b2c_schunk *s)
     }
 }
 
+/* What the array of a stranger's file takes: an item written, a row more. */
+static void edit_array(b2c_schunk *s)
+{
+    b2c_nd nd;
+    b2c_error err;
+    uint8_t item[512] = { 1 };
+    uint64_t start[16] = { 0 }, one[16], shape[16];
+    memset(&nd, 0, sizeof nd);
+    nd.size = sizeof nd;
+    b2c_status status = b2c_nd_from_schunk(s, &nd, &err);
+    fuzz_check_error(status, &err);
+    if (status != B2C_OK || nd.itemsize > sizeof item) {
+        return;
+    }
+    for (uint32_t d = 0; d < nd.ndim; d++) {
+        one[d] = 1;
+        shape[d] = nd.shape[d] + (d == 0);
+    }
+    if (b2c_nd_chunksize(&nd) <= FUZZ_MAX_NBYTES) {
+        status = b2c_nd_write(s, fuzz_ctx(), &nd, start, one, one, item, nd.itemsize, &err);
+        fuzz_check_error(status, &err);
+        if (nd.ndim > 0 && nd.shape[0] < 1000) {
+            status = b2c_nd_resize(s, fuzz_ctx(), &nd, shape, &err);
+            fuzz_check_error(status, &err);
+        }
+    }
+}
+
 /* Edits of a frame that somebody else made: they work or fail, and the file stays one. */
 static void edit(b2c_schunk *s, const char *path)
 {
@@ -133,6 +161,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     s = NULL;
     if (open_it(path, B2C_OPEN_UPDATE, &s) == B2C_OK) {
         read_all(s);
+        edit_array(s);
         edit(s, path);
     }
     clean_up();

@@ -254,6 +254,10 @@ def file_seeds() -> Seeds:
         for i in range(3):
             r.append_data(text(600, i))
         yield "reference", folded(0, Path(folder, "reference").read_bytes())
+        for n, shape in enumerate([(5, 7), (40,), ()]):
+            a = np.arange(np.prod(shape, dtype=int), dtype="<i4").reshape(shape)
+            blosc2c.asarray(a, urlpath=f"{folder}/array{n}").close()
+            yield f"array-{n}", folded(0, Path(folder, f"array{n}").read_bytes())
         for library in (blosc2c, blosc2):
             name = Path(folder, library.__name__)
             d = library.SChunk(600, cparams={"typesize": 4}, urlpath=str(name), contiguous=False)

@@ -27,7 +27,7 @@ def make_temperatures(path: Path) -> None:
     longitude = np.deg2rad(np.arange(360))[None, None, :]
     weather = np.random.default_rng(1).normal(size=(120, 180, 360)).cumsum(axis=0) * 0.1
     field = 30 * np.cos(latitude) ** 2 - 10 + 8 * np.sin(day / 58 + latitude) * np.sin(latitude)
-    np.save(path, (field + 3 * np.cos(2 * longitude) + weather).round(2).astype("f4"))
+    np.save(path, (field + 3 * np.cos(2 * longitude) + weather).round(1).astype("f4"))
 
 
 def seconds(started: float) -> str:

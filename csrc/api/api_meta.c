@@ -29,8 +29,7 @@ static b2c_status find(const b2i_metas *metas, const char *name, b2i_meta **out,
     return B2C_OK;
 }
 
-b2c_status b2c_schunk_meta_name(const b2c_schunk *schunk, uint32_t i, char name[32],
-                                b2c_error *err)
+b2c_status b2c_schunk_meta_name(const b2c_schunk *schunk, uint32_t i, char name[32], b2c_error *err)
 {
     if (schunk == NULL || name == NULL) {
         return missing(err, schunk == NULL ? "schunk" : "name");

@@ -98,3 +98,44 @@ b2c_status b2c_nd_append_all(b2c_schunk *schunk, b2c_ctx *ctx, const b2c_nd *nd,
     B2I_TRY(b2i_grid_make(nd, &grid, err));
     return b2i_nd_append_all(schunk, ctx, &grid, b2i_span_of(src, src_len), err);
 }
+
+b2c_status b2c_nd_read_points(const b2c_schunk *schunk, b2c_ctx *ctx, const b2c_nd *nd,
+                              const uint64_t *coords, uint64_t npoints, void *dst, size_t dst_cap,
+                              b2c_error *err)
+{
+    b2i_grid grid;
+    NEED(schunk);
+    NEED(ctx);
+    NEED(nd);
+    NEED_BYTES(coords, nd->ndim != 0 && npoints != 0);
+    NEED_BYTES(dst, dst_cap);
+    B2I_TRY(b2i_grid_make(nd, &grid, err));
+    return b2i_nd_read_points(schunk, ctx, &grid, coords, npoints, dst, dst_cap, err);
+}
+
+b2c_status b2c_nd_write(b2c_schunk *schunk, b2c_ctx *ctx, const b2c_nd *nd, const uint64_t *start,
+                        const uint64_t *count, const uint64_t *step, const void *src,
+                        size_t src_len, b2c_error *err)
+{
+    b2i_grid grid;
+    b2i_box box = { start, count, step };
+    NEED(schunk);
+    NEED(ctx);
+    NEED(nd);
+    NEED_BYTES(start, nd->ndim);
+    NEED_BYTES(count, nd->ndim);
+    NEED_BYTES(step, nd->ndim);
+    NEED_BYTES(src, src_len);
+    B2I_TRY(b2i_grid_make(nd, &grid, err));
+    return b2i_nd_write(schunk, ctx, &grid, box, b2i_span_of(src, src_len), err);
+}
+
+b2c_status b2c_nd_resize(b2c_schunk *schunk, b2c_ctx *ctx, b2c_nd *nd, const uint64_t *shape,
+                         b2c_error *err)
+{
+    NEED(schunk);
+    NEED(ctx);
+    NEED(nd);
+    NEED_BYTES(shape, nd->ndim);
+    return b2i_nd_resize(schunk, ctx, nd, shape, err);
+}

@@ -51,11 +51,22 @@ b2c_status b2c_schunk_open(const char *path, uint64_t offset, int mode, const b2
 {
     NEED(path);
     NEED(schunk);
-    if (mode != B2C_OPEN_READ && mode != B2C_OPEN_UPDATE) {
+    int access = mode & ~(B2C_OPEN_MMAP | B2C_OPEN_LOCK);
+    if (access < B2C_OPEN_READ || access > B2C_OPEN_COPY) {
         return b2i_fail_field(err, B2C_E_ARGUMENT, B2C_NO_OFFSET, "mode",
                               "the mode is none of B2C_OPEN_…");
     }
     return b2i_schunk_open_path(path, offset, mode, limits, schunk, err);
+}
+
+b2c_status b2c_schunk_open_io(const b2c_io_table *io, uint64_t offset, const b2c_limits *limits,
+                              b2c_schunk **schunk, b2c_error *err)
+{
+    NEED(io);
+    NEED(io->read_at);
+    NEED(io->size);
+    NEED(schunk);
+    return b2i_schunk_open_io(io, offset, limits, schunk, err);
 }
 
 b2c_status b2c_schunk_open_mem(const void *frame, size_t frame_len, int copy,
@@ -325,8 +336,8 @@ b2c_status b2c_schunk_verify_chunk(const b2c_schunk *schunk, b2c_ctx *ctx, uint6
 
 /* ---- as one contiguous frame ---- */
 
-b2c_status b2c_schunk_to_frame(const b2c_schunk *schunk, void *dst, size_t dst_cap,
-                               size_t *dst_len, b2c_error *err)
+b2c_status b2c_schunk_to_frame(const b2c_schunk *schunk, void *dst, size_t dst_cap, size_t *dst_len,
+                               b2c_error *err)
 {
     NEED(schunk);
     NEED_BYTES(dst, dst_cap);

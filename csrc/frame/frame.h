@@ -10,13 +10,13 @@
 #include "schunk.h"
 
 enum {
-    B2I_FRAME_FIXED_LEN = 87,    /* header up to the metalayers */
-    B2I_FRAME_FLIP_LEN = 512,    /* what one sector of a medium holds: written as a whole or not */
-    B2I_FRAME_CONTIGUOUS = 0,    /* frame_type */
+    B2I_FRAME_FIXED_LEN = 87, /* header up to the metalayers */
+    B2I_FRAME_FLIP_LEN = 512, /* what one sector of a medium holds: written as a whole or not */
+    B2I_FRAME_CONTIGUOUS = 0, /* frame_type */
     B2I_FRAME_SPARSE = 1,
-    B2I_TRAILER_TAIL_LEN = 23,   /* trailer from its length on */
+    B2I_TRAILER_TAIL_LEN = 23, /* trailer from its length on */
     B2I_FINGERPRINT_LEN = 16,
-    B2I_FINGERPRINT_XXH3 = 3,    /* fingerprint type of b2i_frame_fingerprint() */
+    B2I_FINGERPRINT_XXH3 = 3, /* fingerprint type of b2i_frame_fingerprint() */
     B2I_RECORD_LEN = 16,
 };
 
@@ -117,8 +117,25 @@ void b2i_frame_plan_free(b2i_frame_plan *plan);
 
 /* ---- checksum records of chunks (record.c) ---- */
 
-/* What follows a chunk in dead space: magic, flags and tag of its place, hash. */
-void b2i_record_make(b2i_span chunk, b2i_entry entry, uint8_t flags, uint8_t out[B2I_RECORD_LEN]);
+enum {
+    B2I_RECORD_FLAG_PARTS = 1, /* hashes of the chunk's parts follow */
+    B2I_RECORD_FLAG_REDO = 2,  /* a redo record follows, before those */
+};
+
+/* Length of what b2i_records_make() makes, without a redo record. */
+size_t b2i_records_len(const b2i_chunk_head *head);
+
+/*
+ * Appends what follows a chunk in dead space to out: the checksum record, 'redo', which may be
+ * empty, and hashes of the parts of large chunks.
+ */
+b2c_status b2i_records_make(b2i_span chunk, b2i_entry entry, b2i_span redo, b2i_buf *out,
+                            b2c_error *err);
+
+/* As the operations of a store. */
+b2c_status b2i_record_part_hashes(b2i_store *store, b2i_entry entry, const b2i_chunk_head *head,
+                                  b2i_scratch *scratch, b2i_span *hashes, b2c_error *err);
+uint32_t b2i_record_part_hash(b2i_span part);
 
 /* is_trusted false: a record that does not fit is taken for none. */
 b2i_check b2i_record_check(b2i_span record, b2i_span chunk, b2i_entry entry, bool is_trusted);
@@ -133,9 +150,37 @@ b2c_status b2i_records_settle(b2c_schunk *s,
                                                    uint64_t cbytes, b2c_error *err),
                               b2c_error *err);
 
+/* ---- redo records (store_file_redo.c) ---- */
+
+enum { B2I_REDO_LEN = 24, B2I_REDO_BASE_LEN = 8 };
+
+/* What the next redo record must name: the commit that it follows, and its number since then. */
+typedef struct b2i_redo_log {
+    uint8_t base[B2I_REDO_BASE_LEN];
+    uint32_t seq;
+} b2i_redo_log;
+
+void b2i_redo_make(const b2i_redo_log *log, const b2i_redo *redo, uint8_t out[B2I_REDO_LEN]);
+
+/* A chunk at 'at' of io, of which 'end' is the size, with sound records that continue the log. */
+typedef struct b2i_redo_place {
+    b2i_io *io;
+    uint64_t at, end;
+    b2i_entry entry;
+} b2i_redo_place;
+bool b2i_redo_find(const b2i_redo_place *place, const b2i_redo_log *log, const b2c_limits *limits,
+                   b2i_scratch *scratch, b2i_chunk_head *head, b2i_redo *redo);
+
+/* Makes the edit of a chunk at 'entry'; *done is false when the present state does not allow it. */
+b2c_status b2i_redo_apply(b2c_schunk *s, const b2i_redo *redo, b2i_entry entry,
+                          const b2i_chunk_head *head, bool *done, b2c_error *err);
+
 /* ---- stores ---- */
 
 b2c_status b2i_store_mem_new(b2i_store **out, b2c_error *err);
+
+/* Changes in memory on top of 'below', which is taken on success. */
+b2c_status b2i_store_overlay_new(b2i_store *below, b2i_store **out, b2c_error *err);
 
 /* Takes io, also when it fails.  path NULL: no file. */
 b2c_status b2i_store_file_new(b2i_io *io, const char *path, uint64_t origin, bool is_writable,
@@ -159,6 +204,8 @@ b2c_status b2i_schunk_create(const b2c_schunk_params *params, b2c_schunk **out, 
 
 b2c_status b2i_schunk_open_path(const char *path, uint64_t offset, int mode,
                                 const b2c_limits *limits, b2c_schunk **out, b2c_error *err);
+b2c_status b2i_schunk_open_io(const b2c_io_table *table, uint64_t offset, const b2c_limits *limits,
+                              b2c_schunk **out, b2c_error *err);
 b2c_status b2i_schunk_open_bytes(b2i_span frame, bool copy, const b2c_limits *limits,
                                  b2c_schunk **out, b2c_error *err);
 

@@ -47,9 +47,8 @@ static b2c_status load_head(const frame_source *f, bool exact, uint8_t frame_typ
                               head->frame_len, f->len);
     }
     if (exact && head->frame_len != f->len) {
-        return b2i_fail_sizes(err, B2C_E_CORRUPT, 0x10,
-                              "the buffer is longer than the frame in it", head->frame_len,
-                              f->len);
+        return b2i_fail_sizes(err, B2C_E_CORRUPT, 0x10, "the buffer is longer than the frame in it",
+                              head->frame_len, f->len);
     }
     if (head->frame_type != frame_type) {
         return b2i_fail_field(err, B2C_E_CORRUPT, 0x1A, "frame_type",
@@ -148,8 +147,8 @@ static b2c_status check_fingerprint(b2i_span header, b2i_span index, b2i_span tr
     b2i_rd_copy(&r, l->fingerprint, B2I_FINGERPRINT_LEN);
     b2i_frame_fingerprint(header, index, trailer, computed);
     if (r.failed || memcmp(computed, l->fingerprint, sizeof computed) != 0) {
-        return b2i_fail_field(err, B2C_E_CHECKSUM,
-                              l->head.frame_len - B2I_FINGERPRINT_LEN, "fingerprint",
+        return b2i_fail_field(err, B2C_E_CHECKSUM, l->head.frame_len - B2I_FINGERPRINT_LEN,
+                              "fingerprint",
                               "header, index or trailer differ from the frame's checksum");
     }
     l->has_fingerprint = true;

@@ -245,7 +245,7 @@ static b2c_status place_chunks(const b2c_schunk *s, bool checksums, b2i_frame_pl
         }
         B2I_TRY(b2i_schunk_chunk_head(s, i, &head, err));
         plan->entries[i] = plan->payload_len;
-        plan->payload_len += (uint64_t)head.cbytes + (checksums ? B2I_RECORD_LEN : 0);
+        plan->payload_len += (uint64_t)head.cbytes + (checksums ? b2i_records_len(&head) : 0);
     }
     return B2C_OK;
 }
@@ -254,7 +254,8 @@ b2c_status b2i_frame_plan_make(const b2c_schunk *s, bool checksums, b2i_frame_pl
                                b2c_error *err)
 {
     b2i_frame_plan p = { 0 };
-    p.entries = b2i_malloc((size_t)s->now.nchunks * sizeof *p.entries); /* as large as the state's */
+    p.entries =
+        b2i_malloc((size_t)s->now.nchunks * sizeof *p.entries); /* as large as the state's */
     b2c_status st = p.entries == NULL ? b2i_fail_memory(err) : place_chunks(s, checksums, &p, err);
     if (st == B2C_OK) {
         st = b2i_frame_encode_with(&s->now, p.entries, B2I_FRAME_CONTIGUOUS, &p.image, err);
@@ -272,22 +273,32 @@ b2c_status b2i_frame_plan_make(const b2c_schunk *s, bool checksums, b2i_frame_pl
     return B2C_OK;
 }
 
+static b2c_status emit_chunk(b2i_span chunk, b2i_entry entry, uint64_t at, bool checksums,
+                             b2i_io *io, b2c_error *err)
+{
+    b2i_buf records = { 0 };
+    b2c_status st = io->ops->write(io, at, chunk.p, chunk.n, err);
+    if (st == B2C_OK && checksums) {
+        st = b2i_records_make(chunk, entry, b2i_span_of(NULL, 0), &records, err);
+        if (st == B2C_OK) {
+            st = io->ops->write(io, at + chunk.n, records.p, records.n, err);
+        }
+    }
+    b2i_buf_free(&records);
+    return st;
+}
+
 static b2c_status emit_chunks(const b2c_schunk *s, const b2i_frame_plan *plan, bool checksums,
                               b2i_io *io, b2i_scratch *scratch, b2c_error *err)
 {
     for (uint64_t i = 0; i < s->now.nchunks; i++) {
         b2i_span chunk;
-        uint8_t record[B2I_RECORD_LEN];
-        uint64_t at = plan->image.header.n + plan->entries[i];
-        if ((plan->entries[i] & B2I_ENTRY_SPECIAL) != 0) {
+        b2i_entry entry = plan->entries[i];
+        if ((entry & B2I_ENTRY_SPECIAL) != 0) {
             continue;
         }
         B2I_TRY(b2i_schunk_chunk_bytes(s, i, scratch, &chunk, err));
-        B2I_TRY(io->ops->write(io, at, chunk.p, chunk.n, err));
-        if (checksums) {
-            b2i_record_make(chunk, plan->entries[i], 0, record);
-            B2I_TRY(io->ops->write(io, at + chunk.n, record, sizeof record, err));
-        }
+        B2I_TRY(emit_chunk(chunk, entry, plan->image.header.n + entry, checksums, io, err));
     }
     return B2C_OK;
 }

@@ -7,6 +7,8 @@
 /* A writer may commit while a reader looks: how often the reader starts again. */
 enum { MAX_RETRIES = 10, RETRY_LEN = 48 };
 
+#define B2I_OPEN_ACCESS 3 /* the bits of the mode that are no flags */
+
 /* ---- opening ---- */
 
 /* What a store of any kind still needs after header, index and trailer are known. */
@@ -109,24 +111,69 @@ static b2c_status open_dir(const char *path, bool is_writable, const b2c_limits 
     return B2C_OK;
 }
 
+static b2c_status open_unlocked(const char *path, bool is_dir, uint64_t offset, int mode,
+                                const b2c_limits *limits, b2c_schunk **out, b2c_error *err)
+{
+    bool is_writable = (mode & B2I_OPEN_ACCESS) == B2C_OPEN_UPDATE;
+    int io_mode = is_writable ? B2I_IO_UPDATE : B2I_IO_READ;
+    b2i_io *io;
+    if (is_dir) {
+        return open_dir(path, is_writable, limits, out, err);
+    }
+    if ((mode & B2C_OPEN_MMAP) != 0) {
+        B2I_TRY(b2i_io_mmap_open(path, io_mode, &io, err));
+    } else {
+        B2I_TRY(b2i_io_file_open(path, io_mode, &io, err));
+    }
+    return open_contiguous(io, path, offset, false, is_writable, limits, out, err);
+}
+
+/* Lets an open frame be changed in memory. */
+static b2c_status overlay(b2c_schunk *s, b2c_error *err)
+{
+    b2i_store *store;
+    B2I_TRY(b2i_store_overlay_new(s->store, &store, err));
+    s->store = store;
+    return B2C_OK;
+}
+
 b2c_status b2i_schunk_open_path(const char *path, uint64_t offset, int mode,
                                 const b2c_limits *limits, b2c_schunk **out, b2c_error *err)
 {
-    bool is_writable = mode == B2C_OPEN_UPDATE;
-    b2i_io *io;
-    if (offset != 0 && is_writable) {
+    bool is_dir = b2i_fs_is_dir(path), exclusive = (mode & B2I_OPEN_ACCESS) == B2C_OPEN_UPDATE;
+    b2c_schunk *s = NULL;
+    int lock = B2I_NO_LOCK;
+    if (offset != 0 && (is_dir || exclusive)) {
         return b2i_fail_field(err, B2C_E_ARGUMENT, B2C_NO_OFFSET, "offset",
-                              "a frame inside another file cannot be changed");
+                              is_dir ? "a directory has no offset"
+                                     : "a frame inside another file cannot be changed");
     }
-    if (b2i_fs_is_dir(path)) {
-        if (offset != 0) {
-            return b2i_fail_field(err, B2C_E_ARGUMENT, B2C_NO_OFFSET, "offset",
-                                  "a directory has no offset");
+    if ((mode & B2C_OPEN_LOCK) != 0) {
+        B2I_TRY(b2i_lock_take(path, is_dir, exclusive, &lock, err));
+    }
+    b2c_status st = open_unlocked(path, is_dir, offset, mode, limits, &s, err);
+    if (st == B2C_OK && (mode & B2I_OPEN_ACCESS) == B2C_OPEN_COPY) {
+        st = overlay(s, err);
+    }
+    if (st != B2C_OK) {
+        if (s != NULL) {
+            b2i_schunk_abandon(s);
         }
-        return open_dir(path, is_writable, limits, out, err);
+        b2i_lock_release(lock);
+        return st;
     }
-    B2I_TRY(b2i_io_file_open(path, is_writable ? B2I_IO_UPDATE : B2I_IO_READ, &io, err));
-    return open_contiguous(io, path, offset, false, is_writable, limits, out, err);
+    s->has_lock = lock != B2I_NO_LOCK;
+    s->lock = lock;
+    *out = s;
+    return B2C_OK;
+}
+
+b2c_status b2i_schunk_open_io(const b2c_io_table *table, uint64_t offset, const b2c_limits *limits,
+                              b2c_schunk **out, b2c_error *err)
+{
+    b2i_io *io;
+    B2I_TRY(b2i_io_user_open(table, &io, err));
+    return open_contiguous(io, NULL, offset, false, false, limits, out, err);
 }
 
 b2c_status b2i_schunk_open_bytes(b2i_span frame, bool copy, const b2c_limits *limits,
@@ -288,12 +335,32 @@ static b2c_status create(const b2c_schunk_params *p, b2c_schunk *s, b2c_error *e
     return B2C_OK;
 }
 
+/* The lock of a frame that is to be made; that of a directory lies in it, so it comes later. */
+static b2c_status lock_new(const b2c_schunk_params *p, b2c_schunk *s, b2c_error *err)
+{
+    if (p->lock == 0 || p->storage == B2C_STORAGE_MEMORY) {
+        return B2C_OK;
+    }
+    B2I_TRY(b2i_lock_take(p->path, p->storage == B2C_STORAGE_DIR, true, &s->lock, err));
+    s->has_lock = true;
+    return B2C_OK;
+}
+
 b2c_status b2i_schunk_create(const b2c_schunk_params *params, b2c_schunk **out, b2c_error *err)
 {
     b2c_schunk *s;
     B2I_TRY(check_params(params, err));
     B2I_TRY(b2i_schunk_alloc(NULL, &s, err));
-    b2c_status st = create(params, s, err);
+    b2c_status st = B2C_OK;
+    if (params->storage == B2C_STORAGE_FILE) {
+        st = lock_new(params, s, err);
+    }
+    if (st == B2C_OK) {
+        st = create(params, s, err);
+    }
+    if (st == B2C_OK && params->storage == B2C_STORAGE_DIR) {
+        st = lock_new(params, s, err);
+    }
     if (st != B2C_OK) {
         b2i_schunk_abandon(s);
         return st;
@@ -314,8 +381,7 @@ b2c_status b2i_schunk_to_frame(const b2c_schunk *s, uint8_t *dst, size_t dst_cap
     if (plan.frame_len > dst_cap) {
         *dst_len = plan.frame_len > SIZE_MAX ? SIZE_MAX : (size_t)plan.frame_len;
         st = b2i_fail_sizes(err, B2C_E_OUTPUT_SIZE, B2C_NO_OFFSET,
-                            "the output buffer is smaller than the frame", plan.frame_len,
-                            dst_cap);
+                            "the output buffer is smaller than the frame", plan.frame_len, dst_cap);
         goto out;
     }
     B2I_GO(st, b2i_io_mem_over(dst, dst_cap, &io, err));

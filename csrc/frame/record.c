@@ -2,9 +2,13 @@
  * record.c: the checksum record that follows a chunk in dead space:
  *
  *     0  "B2CK"
- *     4  u8 flags; bit 0: hashes of the blocks follow, bit 1: a redo record follows, before those
+ *     4  u8 flags, B2I_RECORD_FLAG_…
  *     5  u24 tag, the low bits of the hash of the chunk's place in the index
  *     8  u64 XXH3 of the chunk's bytes
+ *
+ * Then, where the flags say so, a redo record (store_file_redo.c), and u32 hashes, low bits of
+ * XXH3: of what comes before the first block, and of each block, so that blocks can be read
+ * and checked alone.
  *
  * All little-endian.  Other libraries move chunks and put new ones in front of records of
  * removed ones; the tag tells a record that does not belong to the chunk before it.
@@ -22,11 +26,76 @@ static uint32_t tag_of(b2i_entry entry)
     return (uint32_t)b2i_xxh3_64(b2i_span_of(bytes, sizeof bytes)) & 0xFFFFFFu;
 }
 
-void b2i_record_make(b2i_span chunk, b2i_entry entry, uint8_t flags, uint8_t out[B2I_RECORD_LEN])
+/* Smaller chunks are read whole, and checked as a whole. */
+#define PARTS_MIN_LEN 65536u
+
+static bool has_parts(const b2i_chunk_head *head)
 {
-    memcpy(out, magic, sizeof magic);
-    b2i_st32le(out + 4, tag_of(entry) << 8 | flags);
-    b2i_st64le(out + 8, b2i_xxh3_64(chunk));
+    return head->cbytes > PARTS_MIN_LEN && head->nblocks > 1 && !head->has_vlblocks;
+}
+
+static size_t parts_len(const b2i_chunk_head *head)
+{
+    return has_parts(head) ? 4 * ((size_t)head->nblocks + 1) : 0;
+}
+
+size_t b2i_records_len(const b2i_chunk_head *head)
+{
+    return B2I_RECORD_LEN + parts_len(head);
+}
+
+uint32_t b2i_record_part_hash(b2i_span part)
+{
+    return (uint32_t)b2i_xxh3_64(part);
+}
+
+/* Appends the hashes of an open chunk's parts; there is room. */
+static void add_parts(const b2i_chunk *c, b2i_span chunk, b2i_buf *out)
+{
+    uint32_t first = c->head.cbytes;
+    for (uint32_t i = 0; i < c->head.nblocks; i++) {
+        first = c->starts[i] < first ? c->starts[i] : first;
+    }
+    b2i_st32le(out->p + out->n, b2i_record_part_hash(b2i_span_sub(chunk, 0, first)));
+    out->n += 4;
+    for (uint32_t i = 0; i < c->head.nblocks; i++) {
+        b2i_span part = b2i_span_sub(chunk, c->starts[i], c->ends[i] - c->starts[i]);
+        b2i_st32le(out->p + out->n, b2i_record_part_hash(part));
+        out->n += 4;
+    }
+}
+
+b2c_status b2i_records_make(b2i_span chunk, b2i_entry entry, b2i_span redo, b2i_buf *out,
+                            b2c_error *err)
+{
+    b2i_chunk_head head;
+    b2i_source source = b2i_source_mem(&chunk);
+    b2i_chunk c = { 0 };
+    B2I_TRY(b2i_chunk_head_parse(chunk, NULL, &head, err));
+    bool parts = has_parts(&head);
+    if (parts) {
+        B2I_TRY(b2i_chunk_open(&source, NULL, &c, err));
+        parts = c.head.nblocks == head.nblocks; /* else it is one that is read in another way */
+    }
+    unsigned flags = (head.cbytes > PARTS_MIN_LEN && parts ? B2I_RECORD_FLAG_PARTS : 0u) |
+                     (redo.n > 0 ? B2I_RECORD_FLAG_REDO : 0u);
+    b2c_status st = B2C_OK;
+    if (!b2i_buf_reserve(out, b2i_records_len(&head) + redo.n)) {
+        st = b2i_fail_memory(err);
+        goto out;
+    }
+    uint8_t *p = out->p + out->n;
+    memcpy(p, magic, sizeof magic);
+    b2i_st32le(p + 4, tag_of(entry) << 8 | flags);
+    b2i_st64le(p + 8, b2i_xxh3_64(chunk));
+    out->n += B2I_RECORD_LEN;
+    (void)b2i_buf_append(out, redo.p, redo.n);
+    if (parts) {
+        add_parts(&c, chunk, out);
+    }
+out:
+    b2i_chunk_close(&c);
+    return st;
 }
 
 /* Whether the bytes are a record of the chunk at an entry. */
@@ -49,6 +118,30 @@ b2i_check b2i_record_check(b2i_span record, b2i_span chunk, b2i_entry entry, boo
         return B2I_CHECK_GOOD;
     }
     return is_trusted ? B2I_CHECK_BAD : B2I_CHECK_NONE;
+}
+
+b2c_status b2i_record_part_hashes(b2i_store *store, b2i_entry entry, const b2i_chunk_head *head,
+                                  b2i_scratch *scratch, b2i_span *hashes, b2c_error *err)
+{
+    enum { REDO_LEN = 24 };
+    b2i_span record;
+    uint64_t len;
+    *hashes = b2i_span_of(NULL, 0);
+    B2I_TRY(store->ops->len(store, entry, &len, err));
+    if (!store->is_trusted || !has_parts(head) || len < head->cbytes ||
+        len - head->cbytes < b2i_records_len(head)) {
+        return B2C_OK;
+    }
+    B2I_TRY(store->ops->read(store, entry, head->cbytes, B2I_RECORD_LEN, scratch, &record, err));
+    if (!is_record(record, entry) || (record.p[4] & B2I_RECORD_FLAG_PARTS) == 0) {
+        return B2C_OK;
+    }
+    uint64_t at = head->cbytes + (uint64_t)B2I_RECORD_LEN;
+    at += (record.p[4] & B2I_RECORD_FLAG_REDO) != 0 ? REDO_LEN : 0;
+    if (len - at < parts_len(head)) {
+        return B2C_OK;
+    }
+    return store->ops->read(store, entry, at, parts_len(head), scratch, hashes, err);
 }
 
 typedef struct settle_job {

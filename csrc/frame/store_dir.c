@@ -2,11 +2,20 @@
  * store_dir.c: a sparse frame: a directory with an index file and one file per chunk.
  *
  * A chunk gets a file of its own that no committed index names; a commit puts a
- * complete new index file in the place of the old one.
+ * complete new index file in the place of the old one.  An appended chunk may wait for that: a
+ * redo record behind it tells the next who opens the directory.  The index file goes on behind the
+ * frame, where others do not look, with
+ *
+ *     0   "B2CN"                      8  u64 number of the next chunk file
+ *     4   u32 version, 1             16  u64 XXH3 of bytes 0…15 and the frame's fingerprint
+ *
+ * (little-endian); redo records name the commit that they follow by this hash.  Numbers are not
+ * used again, so no record that was left behind can fit a later commit.
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include "frame.h"
 #include "checked.h"
+#include "checksum.h"
 
 #include <stdlib.h>
 
@@ -15,15 +24,25 @@
 #define MAX_NUMBER  ((uint64_t)UINT32_MAX)
 #define MIN_PENDING ((uint64_t)256 << 10)
 
-enum { NAME_LEN = 14, SPECIAL_PENDING = 64 }; /* "0000002A.chunk" */
+enum {
+    NAME_LEN = 14, /* "0000002A.chunk" */
+    SPECIAL_PENDING = 64,
+    NUMBER_RECORD_LEN = 24,
+    NUMBER_RECORD_VERSION = 1,
+};
 
 typedef struct dir_store {
     b2i_store base;
     int dir;
-    uint64_t next; /* number of the next chunk file */
+    uint64_t next;     /* number of the next chunk file */
+    uint64_t unsynced; /* files from this number on may not be on the medium */
     uint64_t pending;
     bool is_dirty;
-    uint64_t *dropped;  /* files that the next commit makes superfluous */
+    bool has_log; /* redo records may follow the last commit */
+    bool was_logged; /* the present edit has left one */
+    b2i_redo_log log;
+    uint8_t fingerprint[B2I_FINGERPRINT_LEN];
+    uint64_t *dropped; /* files that the next commit makes superfluous */
     size_t ndropped, cap;
     uint64_t begin_next; /* state at the start of a transaction */
     size_t begin_ndropped;
@@ -117,25 +136,30 @@ static bool syncs(const dir_store *d)
     return d->base.durability == B2C_DURABILITY_COMMIT;
 }
 
-static b2c_status write_chunk(const dir_store *d, b2i_io *io, b2i_span chunk, b2i_entry entry,
+static b2c_status write_chunk(const dir_store *d, b2i_io *io, b2i_span chunk, b2i_span redo,
                               b2c_error *err)
 {
-    uint8_t record[B2I_RECORD_LEN];
     B2I_TRY(io->ops->write(io, 0, chunk.p, chunk.n, err));
     if (d->base.checksums) {
-        b2i_record_make(chunk, entry, 0, record);
-        B2I_TRY(io->ops->write(io, chunk.n, record, sizeof record, err));
+        b2i_buf records = { 0 };
+        b2c_status st = b2i_records_make(chunk, d->next, redo, &records, err);
+        if (st == B2C_OK) {
+            st = io->ops->write(io, chunk.n, records.p, records.n, err);
+        }
+        b2i_buf_free(&records);
+        B2I_TRY(st);
     }
     return syncs(d) ? io->ops->sync(io, err) : B2C_OK;
 }
 
-static b2c_status dir_put(b2i_store *store, b2i_span chunk, const b2i_redo *redo,
-                          b2i_entry *entry, b2c_error *err)
+static b2c_status dir_put(b2i_store *store, b2i_span chunk, const b2i_redo *redo, b2i_entry *entry,
+                          b2c_error *err)
 {
     dir_store *d = (dir_store *)store;
+    uint8_t bytes[B2I_REDO_LEN];
     char name[NAME_LEN + 1];
     b2i_io *io;
-    (void)redo;
+    bool logs = redo->kind == B2I_REDO_APPEND && d->has_log && store->checksums;
     if (d->next > MAX_NUMBER) {
         return b2i_fail_sizes(err, B2C_E_LIMIT, B2C_NO_OFFSET,
                               "the directory has no more numbers for chunk files", MAX_NUMBER,
@@ -144,14 +168,18 @@ static b2c_status dir_put(b2i_store *store, b2i_span chunk, const b2i_redo *redo
     name_of(d->next, name);
     /* A file of this number can only be one that no index names. */
     B2I_TRY(b2i_io_file_open_in(d->dir, name, B2I_IO_REPLACE, &io, err));
-    b2c_status st = write_chunk(d, io, chunk, d->next, err);
+    b2i_redo_make(&d->log, redo, bytes);
+    b2c_status st = write_chunk(d, io, chunk, b2i_span_of(bytes, logs ? sizeof bytes : 0), err);
     b2c_status st2 = io->ops->close(io, st == B2C_OK ? err : NULL);
     st = st == B2C_OK ? st2 : st;
     if (st != B2C_OK) {
         (void)b2i_fs_remove(d->dir, name, NULL);
         return st;
     }
+    d->unsynced += syncs(d) && d->unsynced == d->next;
     *entry = d->next++;
+    d->was_logged = logs;
+    d->log.seq += logs;
     d->pending += chunk.n;
     d->is_dirty = true;
     return B2C_OK;
@@ -180,14 +208,60 @@ static void remove_number(const dir_store *d, uint64_t number)
     (void)b2i_fs_remove(d->dir, name, NULL); /* a file too many does no harm */
 }
 
-static b2c_status write_index(int dir, const b2i_frame_image *image, bool seal, b2c_error *err)
+/* Puts chunk files on the medium that were written when nobody asked for it. */
+static b2c_status sync_chunks(dir_store *d, b2c_error *err)
+{
+    for (; d->unsynced < d->next; d->unsynced++) {
+        char name[NAME_LEN + 1];
+        b2i_io *io;
+        name_of(d->unsynced, name);
+        if (b2i_io_file_open_in(d->dir, name, B2I_IO_READ, &io, NULL) != B2C_OK) {
+            continue; /* dropped */
+        }
+        b2c_status st = io->ops->sync(io, err);
+        (void)io->ops->close(io, NULL);
+        B2I_TRY(st);
+    }
+    return B2C_OK;
+}
+
+static void number_record_make(uint64_t next, const uint8_t *fingerprint,
+                               uint8_t out[NUMBER_RECORD_LEN])
+{
+    uint8_t hashed[16 + B2I_FINGERPRINT_LEN];
+    memcpy(hashed, "B2CN", 4);
+    b2i_st32le(hashed + 4, NUMBER_RECORD_VERSION);
+    b2i_st64le(hashed + 8, next);
+    memcpy(hashed + 16, fingerprint, B2I_FINGERPRINT_LEN);
+    memcpy(out, hashed, 16);
+    b2i_st64le(out + 16, b2i_xxh3_64(b2i_span_of(hashed, sizeof hashed)));
+}
+
+/* The log begins that follows the commit of this record; the first chunk leaves no record. */
+static void start_log(dir_store *d, const b2i_state *now, const uint8_t record[NUMBER_RECORD_LEN])
+{
+    memcpy(d->log.base, record + 16, sizeof d->log.base);
+    d->log.seq = 0;
+    d->has_log = now->nbytes > 0;
+}
+
+/* Writes what makes an index file; record NULL: nothing follows the frame. */
+static b2c_status fill_index(b2i_io *io, const b2i_frame_image *image, const uint8_t *record,
+                             b2c_error *err)
+{
+    B2I_TRY(io->ops->write(io, 0, image->header.p, image->header.n, err));
+    B2I_TRY(io->ops->write(io, image->header.n, image->tail.p, image->tail.n, err));
+    return record == NULL ? B2C_OK
+                          : io->ops->write(io, image->header.n + image->tail.n, record,
+                                           NUMBER_RECORD_LEN, err);
+}
+
+static b2c_status write_index(int dir, const b2i_frame_image *image, const uint8_t *record,
+                              bool seal, b2c_error *err)
 {
     b2i_io *io;
     B2I_TRY(b2i_io_file_open_in(dir, INDEX_TMP, B2I_IO_REPLACE, &io, err));
-    b2c_status st = io->ops->write(io, 0, image->header.p, image->header.n, err);
-    if (st == B2C_OK) {
-        st = io->ops->write(io, image->header.n, image->tail.p, image->tail.n, err);
-    }
+    b2c_status st = fill_index(io, image, record, err);
     if (st == B2C_OK && seal) {
         st = io->ops->sync(io, err);
     }
@@ -211,16 +285,18 @@ static uint64_t stored_size(const b2i_state *now)
     return n;
 }
 
-/* The index file of a state, in the place of the old one. */
-static b2c_status replace_index(int dir, const b2i_state *now, bool checksums, bool seal,
-                                b2i_frame_image *image, b2c_error *err)
+/* The index file of a state, in the place of the old one; fills 'record' when checksums are set. */
+static b2c_status replace_index(int dir, const b2i_state *now, uint64_t next, bool checksums,
+                                bool seal, b2i_frame_image *image,
+                                uint8_t record[NUMBER_RECORD_LEN], b2c_error *err)
 {
     B2I_TRY(b2i_frame_encode(now, B2I_FRAME_SPARSE, image, err));
     b2i_frame_set_lengths(image->header.p, image->header.n + image->tail.n, stored_size(now));
     if (checksums) {
         b2i_frame_seal(image);
+        number_record_make(next, image->tail.p + image->tail.n - B2I_FINGERPRINT_LEN, record);
     }
-    b2c_status st = write_index(dir, image, seal, err);
+    b2c_status st = write_index(dir, image, checksums ? record : NULL, seal, err);
     if (st == B2C_OK && seal) {
         st = b2i_fs_dir_sync(dir, err); /* names of chunk files before the name of the index */
     }
@@ -247,45 +323,75 @@ static b2c_status forget_record(b2i_store *store, b2i_entry entry, uint64_t cbyt
     return st == B2C_OK ? st2 : st;
 }
 
+/* The commit that has just become the current one. */
+static void committed(dir_store *d, const b2i_frame_image *image)
+{
+    d->base.header_len = image->header.n;
+    d->base.frame_len = image->header.n + image->tail.n;
+    d->base.trailer_len = image->tail.n - image->index_len;
+    for (size_t i = 0; i < d->ndropped; i++) {
+        remove_number(d, d->dropped[i]);
+    }
+    d->ndropped = 0;
+    d->pending = 0;
+    d->is_dirty = false;
+}
+
 static b2c_status commit_now(dir_store *d, b2c_schunk *s, bool seal, b2c_error *err)
 {
+    uint8_t record[NUMBER_RECORD_LEN];
     b2i_frame_image image = { 0 };
     if (d->base.checksums && !d->base.is_trusted) {
         B2I_TRY(b2i_records_settle(s, forget_record, err));
     }
-    b2c_status st = replace_index(d->dir, &s->now, d->base.checksums, seal, &image, err);
+    if (seal) {
+        B2I_TRY(sync_chunks(d, err));
+    }
+    b2c_status st = replace_index(d->dir, &s->now, d->next, d->base.checksums, seal, &image,
+                                  record, err);
     if (st == B2C_OK) {
-        d->base.header_len = image.header.n;
-        d->base.frame_len = image.header.n + image.tail.n;
-        d->base.trailer_len = image.tail.n - image.index_len;
-        for (size_t i = 0; i < d->ndropped; i++) {
-            remove_number(d, d->dropped[i]);
+        committed(d, &image);
+        d->has_log = false;
+        if (d->base.checksums) {
+            start_log(d, &s->now, record);
         }
-        d->ndropped = 0;
-        d->pending = 0;
-        d->is_dirty = false;
     }
     b2i_frame_image_free(&image);
     return st;
+}
+
+/*
+ * Whether a commit may wait: because recovery finds the chunk.  Without checksums there is no
+ * recovery, and a writer that is killed loses its latest appends.
+ */
+static bool may_wait(const dir_store *d, const b2c_schunk *s, b2i_commit_kind kind)
+{
+    if (kind == B2I_COMMIT_FLUSH || d->base.durability == B2C_DURABILITY_NONE) {
+        return kind != B2I_COMMIT_FLUSH;
+    }
+    if (kind == B2I_COMMIT_NOW || syncs(d) || (!d->was_logged && d->base.checksums)) {
+        return false;
+    }
+    uint64_t index_len = 32 * s->now.nchunks; /* several times the index itself */
+    return d->pending < (index_len > MIN_PENDING ? index_len : MIN_PENDING);
 }
 
 static b2c_status dir_commit(b2i_store *store, struct b2c_schunk *s, b2i_commit_kind kind,
                              b2c_error *err)
 {
     dir_store *d = (dir_store *)store;
-    bool seal = kind == B2I_COMMIT_FLUSH || syncs(d);
     if (kind == B2I_COMMIT_FLUSH && !d->is_dirty) {
+        B2I_TRY(sync_chunks(d, err));
         return b2i_fs_dir_sync(d->dir, err);
     }
     d->is_dirty = true;
     d->pending += SPECIAL_PENDING;
-    uint64_t index_len = 32 * s->now.nchunks; /* several times the index itself */
-    bool waits = d->pending < (index_len > MIN_PENDING ? index_len : MIN_PENDING);
-    bool may_wait = kind == B2I_COMMIT_SOON && store->durability == B2C_DURABILITY_PROCESS && waits;
-    if (may_wait || (kind != B2I_COMMIT_FLUSH && store->durability == B2C_DURABILITY_NONE)) {
-        return B2C_OK;
+    bool waits = may_wait(d, s, kind);
+    if (!d->was_logged) {
+        d->has_log = false; /* what follows could not be understood without this edit */
     }
-    return commit_now(d, s, seal, err);
+    d->was_logged = false;
+    return waits ? B2C_OK : commit_now(d, s, kind == B2I_COMMIT_FLUSH || syncs(d), err);
 }
 
 static void dir_begin(b2i_store *store)
@@ -346,34 +452,111 @@ static void remove_orphan(void *arg, const char *name)
     uint64_t number;
     if (strcmp(name, INDEX_TMP) == 0) {
         (void)b2i_fs_remove(j->d->dir, name, NULL);
-    } else if (number_of(name, &number) && (j->n == 0 || bsearch(&number, j->sorted, j->n,
-                                                     sizeof *j->sorted, compare_u64) == NULL)) {
+    } else if (number_of(name, &number) &&
+               (j->n == 0 ||
+                bsearch(&number, j->sorted, j->n, sizeof *j->sorted, compare_u64) == NULL)) {
         remove_number(j->d, number);
     }
 }
 
-/* Removes what a writer that was killed has left, and finds the next number. */
-static b2c_status dir_recover(b2i_store *store, struct b2c_schunk *s, b2c_error *err)
+static b2c_status remove_orphans(dir_store *d, const uint64_t *sorted, size_t n, b2c_error *err)
 {
-    dir_store *d = (dir_store *)store;
-    if (!store->is_writable) {
-        return B2C_OK;
+    orphan_job j = { d, sorted, n };
+    return b2i_fs_dir_each(d->dir, remove_orphan, &j, err);
+}
+
+/* Reads the record behind the frame in the index file and starts the log; 'first' at least. */
+static b2c_status read_next(dir_store *d, const b2i_state *now, uint64_t first, b2c_error *err)
+{
+    uint8_t record[NUMBER_RECORD_LEN], expected[NUMBER_RECORD_LEN];
+    b2i_io *io;
+    uint64_t len;
+    d->next = first;
+    B2I_TRY(b2i_store_dir_open_index(d->dir, &io, err));
+    b2c_status st = io->ops->size(io, &len, err);
+    if (st == B2C_OK && d->has_log && len >= d->base.frame_len &&
+        len - d->base.frame_len >= sizeof record &&
+        io->ops->read(io, d->base.frame_len, record, sizeof record, NULL) == B2C_OK) {
+        uint64_t next = b2i_ld64le(record + 8);
+        number_record_make(next, d->fingerprint, expected);
+        if (memcmp(record, expected, sizeof record) == 0 && next >= first && next <= MAX_NUMBER) {
+            d->next = next;
+            start_log(d, now, record);
+            (void)io->ops->close(io, NULL);
+            return B2C_OK;
+        }
     }
-    size_t n = (size_t)s->now.nchunks;
+    d->has_log = false;
+    (void)io->ops->close(io, NULL);
+    return st;
+}
+
+/* Takes up the chunks that were appended after the last commit. */
+static b2c_status roll_forward(dir_store *d, b2c_schunk *s, b2c_error *err)
+{
+    b2i_scratch scratch = { 0 };
+    b2i_chunk_head head;
+    b2i_redo redo;
+    b2i_redo_place place = { .at = 0 };
+    b2c_status st = B2C_OK;
+    for (bool done = true; st == B2C_OK && done && d->has_log && d->next <= MAX_NUMBER;) {
+        if (open_chunk(d, d->next, &place.io, &place.end, NULL) != B2C_OK) {
+            break;
+        }
+        place.entry = d->next;
+        done = b2i_redo_find(&place, &d->log, &s->limits, &scratch, &head, &redo);
+        (void)place.io->ops->close(place.io, NULL);
+        if (done) {
+            st = b2i_redo_apply(s, &redo, place.entry, &head, &done, err);
+        }
+        if (st == B2C_OK && done) {
+            d->next++;
+            d->log.seq++;
+            d->is_dirty = d->base.is_writable;
+        }
+    }
+    b2i_scratch_free(&scratch);
+    return st;
+}
+
+/* The numbers of the chunk files that a state names, in order, to be freed. */
+static b2c_status sorted_numbers(const b2i_state *now, uint64_t **out, size_t *nout,
+                                 b2c_error *err)
+{
+    size_t n = (size_t)now->nchunks;
     uint64_t *sorted = b2i_malloc(n * sizeof *sorted); /* the entries have this size, too */
     if (sorted == NULL) {
         return b2i_fail_memory(err);
     }
     if (n > 0) {
-        memcpy(sorted, s->now.entries, n * sizeof *sorted);
+        memcpy(sorted, now->entries, n * sizeof *sorted);
         qsort(sorted, n, sizeof *sorted, compare_u64);
     }
     while (n > 0 && (sorted[n - 1] & B2I_ENTRY_SPECIAL) != 0) {
         n--;
     }
-    d->next = n == 0 ? 0 : sorted[n - 1] + 1;
-    orphan_job j = { d, sorted, n };
-    b2c_status st = b2i_fs_dir_each(d->dir, remove_orphan, &j, err);
+    *out = sorted;
+    *nout = n;
+    return B2C_OK;
+}
+
+/* Takes up or removes what a writer that was killed has left, and finds the next number. */
+static b2c_status dir_recover(b2i_store *store, struct b2c_schunk *s, b2c_error *err)
+{
+    dir_store *d = (dir_store *)store;
+    uint64_t *sorted;
+    size_t n;
+    B2I_TRY(sorted_numbers(&s->now, &sorted, &n, err));
+    b2c_status st = read_next(d, &s->now, n == 0 ? 0 : sorted[n - 1] + 1, err);
+    b2i_free(sorted);
+    B2I_TRY(st);
+    B2I_TRY(roll_forward(d, s, err));
+    d->unsynced = d->next;
+    if (!store->is_writable) {
+        return B2C_OK;
+    }
+    B2I_TRY(sorted_numbers(&s->now, &sorted, &n, err));
+    st = remove_orphans(d, sorted, n, err);
     b2i_free(sorted);
     return st;
 }
@@ -395,6 +578,8 @@ static const b2i_store_ops dir_ops = {
     .read = dir_read,
     .len = dir_len,
     .check = dir_check,
+    .part_hashes = b2i_record_part_hashes,
+    .part_hash = b2i_record_part_hash,
     .place = dir_place,
     .put = dir_put,
     .drop = dir_drop,
@@ -420,6 +605,8 @@ b2c_status b2i_store_dir_new(int dir, bool is_writable, const b2i_frame_layout *
     d->base.header_len = layout->head.header_len;
     d->base.is_trusted = layout->has_fingerprint || layout->head.nbytes == 0;
     d->base.trailer_len = layout->trailer_len;
+    d->has_log = layout->has_fingerprint;
+    memcpy(d->fingerprint, layout->fingerprint, sizeof d->fingerprint);
     d->dir = dir;
     *out = &d->base;
     return B2C_OK;
@@ -433,8 +620,9 @@ b2c_status b2i_store_dir_open_index(int dir, b2i_io **io, b2c_error *err)
 b2c_status b2i_store_dir_create(int dir, const b2i_state *now, bool checksums, bool seal,
                                 b2i_frame_layout *layout, b2c_error *err)
 {
+    uint8_t record[NUMBER_RECORD_LEN];
     b2i_frame_image image = { 0 };
-    b2c_status st = replace_index(dir, now, checksums, seal, &image, err);
+    b2c_status st = replace_index(dir, now, 0, checksums, seal, &image, record, err);
     if (st == B2C_OK) {
         layout->head.header_len = (uint32_t)image.header.n;
         layout->head.frame_len = image.header.n + image.tail.n;

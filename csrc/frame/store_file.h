@@ -27,7 +27,6 @@
 enum {
     B2I_NSLOTS = 3,
     B2I_COMMIT_RECORD_LEN = 128, /* follows the frame in each slot */
-    B2I_REDO_LEN = 24,           /* follows the record of a chunk */
 };
 
 /* Room that no index names any more. */
@@ -40,7 +39,7 @@ typedef struct b2i_file_store {
     b2i_store base;
     b2i_io *io;
     b2i_io *old_io; /* the committed file while 'io' is a draft, else NULL */
-    char *path; /* NULL: not a file with a name */
+    char *path;     /* NULL: not a file with a name */
     uint64_t origin;
     uint64_t header_len;
     uint64_t limit; /* end of what an entry may name */
@@ -59,10 +58,10 @@ typedef struct b2i_file_store {
     uint64_t end;
     uint64_t region_at, slot_cap;
     uint32_t slot;
-    uint64_t pending; /* bytes of chunks that wait for a commit */
-    bool is_dirty;    /* anything waits for one */
-    uint32_t seq;     /* of the next redo record */
-    bool was_logged;  /* the present edit has left a redo record */
+    uint64_t pending;  /* bytes of chunks that wait for a commit */
+    bool is_dirty;     /* anything waits for one */
+    uint32_t seq;      /* of the next redo record */
+    bool was_logged;   /* the present edit has left a redo record */
     bool chain_broken; /* edits without one have been made: no further ones until the next commit */
     uint64_t dead;     /* bytes that have become dead and are not used again */
     b2i_extent *free;
@@ -90,7 +89,9 @@ b2c_status b2i_file_pack(b2i_file_store *f, b2c_schunk *s, b2c_error *err);
 
 /* ---- store_file_redo.c ---- */
 
-void b2i_redo_make(const b2i_file_store *f, const b2i_redo *redo, uint8_t out[B2I_REDO_LEN]);
+/* The log that the next edit continues. */
+b2i_redo_log b2i_file_redo_log(const b2i_file_store *f);
+
 void b2i_commit_record_make(const b2i_file_store *f, uint64_t frame_len,
                             uint8_t out[B2I_COMMIT_RECORD_LEN]);
 

@@ -27,7 +27,7 @@
 #include "checked.h"
 #include "checksum.h"
 
-enum { RECORD_VERSION = 1, HASHED_LEN = 120, FLAG_REDO = 2 };
+enum { RECORD_VERSION = 1, HASHED_LEN = 120 };
 
 static const uint8_t magic[4] = { 'B', '2', 'C', 'R' };
 
@@ -88,63 +88,94 @@ static bool fits(const b2i_file_store *f, const commit_record *c)
            memcmp(c->fingerprint, f->fingerprint, sizeof c->fingerprint) == 0;
 }
 
-void b2i_redo_make(const b2i_file_store *f, const b2i_redo *redo, uint8_t out[B2I_REDO_LEN])
+/* ---- redo records ---- */
+
+void b2i_redo_make(const b2i_redo_log *log, const b2i_redo *redo, uint8_t out[B2I_REDO_LEN])
 {
-    memcpy(out, f->fingerprint, 8);
+    memcpy(out, log->base, sizeof log->base);
     b2i_st64le(out + 8, redo->nchunk | (uint64_t)redo->kind << 56);
-    b2i_st32le(out + 16, f->seq);
+    b2i_st32le(out + 16, log->seq);
     b2i_st32le(out + 20, (uint32_t)b2i_xxh3_64(b2i_span_of(out, 20)));
 }
 
-static bool parse_redo(const b2i_file_store *f, b2i_span bytes, b2i_redo *redo)
+static bool parse_redo(const b2i_redo_log *log, b2i_span bytes, b2i_redo *redo)
 {
     b2i_reader r = b2i_rd_init(bytes, 0);
-    const uint8_t *base = b2i_rd_take(&r, 8);
+    const uint8_t *base = b2i_rd_take(&r, sizeof log->base);
     uint64_t packed = b2i_rd_u64le(&r);
     uint32_t seq = b2i_rd_u32le(&r), hash = b2i_rd_u32le(&r);
     uint64_t kind = packed >> 56;
     redo->nchunk = packed & (((uint64_t)1 << 56) - 1);
     redo->kind = (b2i_redo_kind)kind;
-    return !r.failed && memcmp(base, f->fingerprint, 8) == 0 && seq == f->seq &&
+    return !r.failed && memcmp(base, log->base, sizeof log->base) == 0 && seq == log->seq &&
            hash == (uint32_t)b2i_xxh3_64(b2i_span_of(bytes.p, 20)) &&
            (kind == B2I_REDO_APPEND || kind == B2I_REDO_INSERT || kind == B2I_REDO_UPDATE);
 }
 
-/* Whether the edit is possible in the state that it claims to follow. */
-static bool is_possible(const b2i_state *now, b2i_redo redo)
-{
-    uint64_t n = now->nchunks;
-    if (redo.kind == B2I_REDO_APPEND) {
-        return redo.nchunk == n;
-    }
-    return redo.kind == B2I_REDO_INSERT ? redo.nchunk <= n : redo.nchunk < n;
-}
-
-/* The chunk at 'end' with its records, when they are there and sound. */
-static bool find_next(b2i_file_store *f, const b2c_schunk *s, uint64_t file_len,
-                      b2i_scratch *scratch, b2i_chunk_head *head, b2i_redo *redo)
+bool b2i_redo_find(const b2i_redo_place *place, const b2i_redo_log *log, const b2c_limits *limits,
+                   b2i_scratch *scratch, b2i_chunk_head *head, b2i_redo *redo)
 {
     const size_t records = B2I_RECORD_LEN + B2I_REDO_LEN;
-    uint64_t at = f->header_len + f->end;
+    b2i_io *io = place->io;
+    uint64_t at = place->at;
     uint8_t first[B2C_HEADER_LEN];
-    if (at > file_len || file_len - at < sizeof first ||
-        f->io->ops->read(f->io, at, first, sizeof first, NULL) != B2C_OK ||
-        b2i_chunk_head_parse(b2i_span_of(first, sizeof first), &s->limits, head, NULL) != B2C_OK) {
+    if (at > place->end || place->end - at < sizeof first ||
+        io->ops->read(io, at, first, sizeof first, NULL) != B2C_OK ||
+        b2i_chunk_head_parse(b2i_span_of(first, sizeof first), limits, head, NULL) != B2C_OK) {
         return false;
     }
-    if (file_len - at < head->cbytes + (uint64_t)records) {
+    if (head->nbytes == 0 || place->end - at < head->cbytes + (uint64_t)records) {
         return false;
     }
     size_t n = head->cbytes + records;
     uint8_t *p = b2i_scratch_get(scratch, n);
-    if (p == NULL || f->io->ops->read(f->io, at, p, n, NULL) != B2C_OK) {
+    if (p == NULL || io->ops->read(io, at, p, n, NULL) != B2C_OK) {
         return false;
     }
     b2i_span all = b2i_span_of(p, n), chunk = b2i_span_sub(all, 0, head->cbytes);
     b2i_span record = b2i_span_sub(all, head->cbytes, B2I_RECORD_LEN);
     b2i_span extra = b2i_span_sub(all, head->cbytes + B2I_RECORD_LEN, B2I_REDO_LEN);
-    return b2i_record_check(record, chunk, f->end, true) == B2I_CHECK_GOOD &&
-           (record.p[4] & FLAG_REDO) != 0 && parse_redo(f, extra, redo);
+    return b2i_record_check(record, chunk, place->entry, true) == B2I_CHECK_GOOD &&
+           (record.p[4] & B2I_RECORD_FLAG_REDO) != 0 && parse_redo(log, extra, redo);
+}
+
+/* Whether the edit is possible in the state that it claims to follow. */
+static bool is_possible(const b2i_state *now, const b2i_redo *redo)
+{
+    uint64_t n = now->nchunks;
+    if (redo->kind == B2I_REDO_APPEND) {
+        return redo->nchunk == n;
+    }
+    return redo->kind == B2I_REDO_INSERT ? redo->nchunk <= n : redo->nchunk < n;
+}
+
+b2c_status b2i_redo_apply(b2c_schunk *s, const b2i_redo *redo, b2i_entry entry,
+                          const b2i_chunk_head *head, bool *done, b2c_error *err)
+{
+    b2i_state *now = &s->now;
+    *done = false;
+    if (!is_possible(now, redo) || now->nchunks >= s->limits.max_nchunks) {
+        return B2C_OK;
+    }
+    B2I_TRY(b2i_state_reserve(now, 1, err));
+    if (head->special != B2C_SPECIAL_NONE && head->special != B2C_SPECIAL_VALUE) {
+        entry = b2i_special_entry(head->special); /* others have got their payload */
+    }
+    *done = b2i_state_place(now, *redo, entry, head->nbytes);
+    if (*done) {
+        now->has_vlblocks = now->has_vlblocks || head->has_vlblocks;
+        now->cbytes += (entry & B2I_ENTRY_SPECIAL) != 0 ? 0 : head->cbytes;
+    }
+    return B2C_OK;
+}
+
+/* ---- recovery of a file ---- */
+
+b2i_redo_log b2i_file_redo_log(const b2i_file_store *f)
+{
+    b2i_redo_log log = { .seq = f->seq };
+    memcpy(log.base, f->fingerprint, sizeof log.base);
+    return log;
 }
 
 static b2c_status roll_forward(b2i_file_store *f, b2c_schunk *s, b2c_error *err)
@@ -152,27 +183,25 @@ static b2c_status roll_forward(b2i_file_store *f, b2c_schunk *s, b2c_error *err)
     b2i_scratch scratch = { 0 };
     b2i_chunk_head head;
     b2i_redo redo;
-    uint64_t file_len;
-    B2I_TRY(f->io->ops->size(f->io, &file_len, err));
+    b2i_redo_place place = { .io = f->io };
+    bool done = true;
+    B2I_TRY(f->io->ops->size(f->io, &place.end, err));
     b2c_status st = B2C_OK;
-    while (find_next(f, s, file_len, &scratch, &head, &redo) && is_possible(&s->now, redo) &&
-           s->now.nchunks < s->limits.max_nchunks && head.nbytes > 0) {
-        B2I_GO(st, b2i_state_reserve(&s->now, 1, err));
-        b2i_entry entry = f->end;
-        if (head.special != B2C_SPECIAL_NONE && head.special != B2C_SPECIAL_VALUE) {
-            entry = b2i_special_entry(head.special); /* others have got their payload */
-        }
-        if (!b2i_state_place(&s->now, redo, entry, head.nbytes)) {
+    while (st == B2C_OK && done) {
+        b2i_redo_log log = b2i_file_redo_log(f);
+        place.at = f->header_len + f->end;
+        place.entry = f->end;
+        if (!b2i_redo_find(&place, &log, &s->limits, &scratch, &head, &redo)) {
             break;
         }
-        s->now.has_vlblocks = s->now.has_vlblocks || head.has_vlblocks;
-        s->now.cbytes += entry == f->end ? head.cbytes : 0;
-        f->end += head.cbytes + (uint64_t)B2I_RECORD_LEN + B2I_REDO_LEN;
-        f->limit = f->end > f->limit ? f->end : f->limit;
-        f->seq++;
-        f->is_dirty = f->base.is_writable;
+        st = b2i_redo_apply(s, &redo, f->end, &head, &done, err);
+        if (st == B2C_OK && done) {
+            f->end += head.cbytes + (uint64_t)b2i_records_len(&head) + B2I_REDO_LEN;
+            f->limit = f->end > f->limit ? f->end : f->limit;
+            f->seq++;
+            f->is_dirty = f->base.is_writable;
+        }
     }
-out:
     b2i_scratch_free(&scratch);
     return st;
 }

@@ -31,6 +31,14 @@ static b2c_status write_at(const b2i_file_store *f, uint64_t at, const void *p, 
     return f->io->ops->write(f->io, f->header_len + at, p, n, err);
 }
 
+/* Whether the header can become this one with a single write, which is done or not. */
+static bool can_flip(const b2i_file_store *f, b2i_span header)
+{
+    const size_t n = B2I_FRAME_FLIP_LEN;
+    return header.n == f->header_len &&
+           (header.n <= n || memcmp(header.p + n, f->header.p + n, header.n - n) == 0);
+}
+
 /* The one write that makes a commit the current one. */
 static b2c_status flip(b2i_file_store *f, const uint8_t *header, size_t n, b2c_error *err)
 {
@@ -38,15 +46,7 @@ static b2c_status flip(b2i_file_store *f, const uint8_t *header, size_t n, b2c_e
     if (f->old_io != NULL) { /* a new file has no header yet */
         return f->io->ops->write(f->io, 0, header, n, err);
     }
-    if (n > B2I_FRAME_FLIP_LEN) {
-        /* Long metalayers cannot change with the same write; they come first. */
-        if (memcmp(header + B2I_FRAME_FLIP_LEN, f->header.p + B2I_FRAME_FLIP_LEN,
-                   n - B2I_FRAME_FLIP_LEN) != 0) {
-            B2I_TRY(f->io->ops->write(f->io, B2I_FRAME_FLIP_LEN, header + B2I_FRAME_FLIP_LEN,
-                                      n - B2I_FRAME_FLIP_LEN, err));
-        }
-        n = B2I_FRAME_FLIP_LEN;
-    }
+    n = n > B2I_FRAME_FLIP_LEN ? B2I_FRAME_FLIP_LEN : n; /* can_flip(): the rest stays */
     return f->io->ops->write(f->io, FROM, header + FROM, n - FROM, err);
 }
 
@@ -218,15 +218,17 @@ static b2i_extent *find_free(b2i_file_store *f, uint64_t n)
     return NULL;
 }
 
-static b2c_status choose_place(b2i_file_store *f, uint64_t need, uint64_t *at, b2c_error *err)
+/* logs: preferably behind 'end', where recovery looks for the chunks of uncommitted edits. */
+static b2c_status choose_place(b2i_file_store *f, uint64_t need, bool logs, uint64_t *at,
+                               b2c_error *err)
 {
-    b2i_extent *e = find_free(f, need);
+    b2i_extent *e = logs && f->dead <= f->end / 4 ? NULL : find_free(f, need);
     if (e != NULL) {
         *at = e->at;
         e->at += need;
         e->n -= need;
         f->dead -= need < f->dead ? need : f->dead;
-        f->chain_broken = true; /* recovery looks at the chunks behind 'end' only */
+        f->chain_broken = true;
         return B2C_OK;
     }
     uint64_t end;
@@ -262,33 +264,50 @@ b2c_status b2i_file_log(b2i_store *store, b2i_span chunk, const b2i_redo *redo, 
     return B2C_OK;
 }
 
+/* Writes a chunk and what follows it. */
+static b2c_status write_chunk(b2i_file_store *f, b2i_span chunk, uint64_t at, b2i_span redo,
+                              b2c_error *err)
+{
+    b2i_buf records = { 0 };
+    b2c_status st = B2C_OK;
+    if (f->base.checksums) {
+        st = b2i_records_make(chunk, at, redo, &records, err);
+    }
+    if (st == B2C_OK) {
+        st = write_at(f, at, chunk.p, chunk.n, err);
+    }
+    if (st == B2C_OK && records.n > 0) {
+        st = write_at(f, at + chunk.n, records.p, records.n, err);
+    }
+    uint64_t end = at + chunk.n + records.n;
+    f->limit = end > f->limit ? end : f->limit;
+    b2i_buf_free(&records);
+    return st;
+}
+
 b2c_status b2i_file_put(b2i_store *store, b2i_span chunk, const b2i_redo *redo, b2i_entry *entry,
                         b2c_error *err)
 {
-    enum { FLAG_REDO = 2 };
     b2i_file_store *f = (b2i_file_store *)store;
-    uint8_t records[B2I_RECORD_LEN + B2I_REDO_LEN];
-    size_t nrecords = store->checksums ? B2I_RECORD_LEN : 0;
+    uint8_t bytes[B2I_REDO_LEN];
+    b2i_chunk_head head;
     uint64_t at = 0;
     bool logs = can_log(f, redo);
-    nrecords += logs ? B2I_REDO_LEN : 0;
-    B2I_TRY(choose_place(f, chunk.n + nrecords, &at, err));
+    B2I_TRY(b2i_chunk_head_parse(chunk, NULL, &head, err));
+    uint64_t need = chunk.n + (store->checksums ? b2i_records_len(&head) : 0);
+    need += logs ? B2I_REDO_LEN : 0;
+    B2I_TRY(choose_place(f, need, logs, &at, err));
     f->chain_broken = f->chain_broken || !logs;
-    if (store->checksums) {
-        bool still = logs && !f->chain_broken;
-        b2i_record_make(chunk, at, still ? FLAG_REDO : 0, records);
-        nrecords = still ? nrecords : B2I_RECORD_LEN;
-        if (still) {
-            b2i_redo_make(f, redo, records + B2I_RECORD_LEN);
-            f->was_logged = true;
-            f->seq++;
-        }
+    logs = !f->chain_broken; /* not in a place that was free before */
+    if (logs) {
+        b2i_redo_log log = b2i_file_redo_log(f);
+        b2i_redo_make(&log, redo, bytes);
     }
-    B2I_TRY(write_at(f, at, chunk.p, chunk.n, err));
-    if (nrecords > 0) {
-        B2I_TRY(write_at(f, at + chunk.n, records, nrecords, err));
+    B2I_TRY(write_chunk(f, chunk, at, b2i_span_of(bytes, logs ? sizeof bytes : 0), err));
+    if (logs) {
+        f->was_logged = true;
+        f->seq++;
     }
-    f->limit = at + chunk.n + nrecords > f->limit ? at + chunk.n + nrecords : f->limit;
     f->pending += chunk.n;
     f->is_dirty = true;
     *entry = at;
@@ -399,7 +418,7 @@ static b2c_status flip_to_slot(b2i_file_store *f, b2c_schunk *s, b2i_frame_image
     B2I_TRY(write_slot(f, image->header.p, &image->tail, err));
     B2I_TRY(sync_if(f, seal || syncs(f), err));
     B2I_TRY(flip(f, image->header.p, image->header.n, err));
-    B2I_TRY(sync_if(f, seal || ((moves || f->old_io != NULL) && syncs(f)), err));
+    B2I_TRY(sync_if(f, seal || syncs(f), err));
     if (f->old_io != NULL) {
         B2I_TRY(publish_draft(f, seal || syncs(f), err));
     }
@@ -411,13 +430,17 @@ static b2c_status commit_slot(b2i_file_store *f, b2c_schunk *s, bool seal, b2c_e
 {
     b2i_frame_image image = { 0 };
     B2I_TRY(make_image(f, s, &image, err));
-    bool is_new = image.header.n != f->header_len || s->now.nchunks == 0;
-    b2c_status st = is_new ? rewrite(f, s, seal, err) : flip_to_slot(f, s, &image, seal, err);
+    bool is_new = s->now.nchunks == 0 || !can_flip(f, b2i_span_of(image.header.p, image.header.n));
+    b2c_status st =
+        is_new ? rewrite(f, s, seal || syncs(f), err) : flip_to_slot(f, s, &image, seal, err);
     b2i_frame_image_free(&image);
     return st;
 }
 
-/* Whether a commit may wait: a writer that is killed then loses nothing, or the latest appends. */
+/*
+ * Whether a commit may wait: because recovery finds what the edit has stored.
+ * Without checksums there is no recovery, and a writer that is killed loses its latest appends.
+ */
 static bool may_wait(b2i_file_store *f, const b2c_schunk *s, b2i_commit_kind kind)
 {
     if (kind == B2I_COMMIT_FLUSH) {
@@ -430,7 +453,7 @@ static bool may_wait(b2i_file_store *f, const b2c_schunk *s, b2i_commit_kind kin
         return false; /* the first chunks leave no records */
     }
     bool logged = f->was_logged && !f->chain_broken;
-    if (kind == B2I_COMMIT_NOW || (syncs(f) && !logged)) {
+    if (kind == B2I_COMMIT_NOW || (!logged && (syncs(f) || f->base.checksums))) {
         return false;
     }
     uint64_t index_len = 32 * s->now.nchunks; /* several times the index itself */
@@ -516,7 +539,7 @@ b2c_status b2i_file_pack(b2i_file_store *f, b2c_schunk *s, b2c_error *err)
     }
     b2i_frame_image image = { 0 };
     B2I_TRY(make_image(f, s, &image, err));
-    bool is_new = image.header.n != f->header_len;
+    bool is_new = !can_flip(f, b2i_span_of(image.header.p, image.header.n));
     b2c_status st = is_new ? rewrite(f, s, syncs(f), err) : write_packed(f, s, &image, err);
     b2i_frame_image_free(&image);
     return st;

@@ -97,8 +97,8 @@ static void free_slot(mem_store *m, size_t i)
     m->first_free = i;
 }
 
-static b2c_status mem_put(b2i_store *store, b2i_span chunk, const b2i_redo *redo,
-                          b2i_entry *entry, b2c_error *err)
+static b2c_status mem_put(b2i_store *store, b2i_span chunk, const b2i_redo *redo, b2i_entry *entry,
+                          b2c_error *err)
 {
     mem_store *m = (mem_store *)store;
     size_t i;

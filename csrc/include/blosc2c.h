@@ -322,6 +322,17 @@ typedef struct b2c_schunk b2c_schunk;
 
 #define B2C_OPEN_READ 0   /* read only */
 #define B2C_OPEN_UPDATE 1 /* read and write */
+#define B2C_OPEN_COPY 2   /* read and write; changes stay in memory and are gone at the end */
+
+/* Added to the mode.  MMAP: contiguous frames are read through a mapping of the file. */
+#define B2C_OPEN_MMAP 16
+
+/*
+ * Added to the mode: holds the lock file beside the frame (<path>.b2lock, <directory>/.b2lock)
+ * until it is closed, alone when the mode is UPDATE, else with other readers.  It is advisory:
+ * only those who ask for it are kept out.  B2C_E_LOCKED when somebody else holds it.
+ */
+#define B2C_OPEN_LOCK 32
 
 /*
  * What of the edits survives.  At every level the stored frame is, at any
@@ -330,7 +341,7 @@ typedef struct b2c_schunk b2c_schunk;
  */
 #define B2C_DURABILITY_NONE 0    /* edits are stored by flush and close only */
 #define B2C_DURABILITY_PROCESS 1 /* edits survive the process, not a loss of power (default) */
-#define B2C_DURABILITY_COMMIT 2  /* an edit is on the medium when the call returns */
+#define B2C_DURABILITY_COMMIT 2  /* edits survive a loss of power; of the latest, old or new is left */
 
 /* What a new super-chunk is made of. */
 typedef struct b2c_schunk_params {
@@ -339,6 +350,7 @@ typedef struct b2c_schunk_params {
     uint8_t nmeta;      /* fixed metalayers to create */
     uint8_t durability; /* B2C_DURABILITY_…; default PROCESS */
     uint8_t checksums;  /* 1 (default): store checksums, which other libraries ignore */
+    uint8_t lock;       /* 1: as B2C_OPEN_LOCK; default 0 */
     int64_t chunksize;  /* bytes of a chunk; 0: variable sizes; -1: taken from the first chunk */
     const char *path;   /* for FILE and DIR; must not exist */
     b2c_cparams cparams; /* for appended data; kept in the frame */
@@ -392,6 +404,25 @@ B2C_API B2C_MUST_USE b2c_status b2c_schunk_open(const char *path, uint64_t offse
 B2C_API B2C_MUST_USE b2c_status b2c_schunk_open_mem(const void *frame, size_t frame_len, int copy,
                                                     const b2c_limits *limits, b2c_schunk **schunk,
                                                     b2c_error *err);
+
+/* Functions that read bytes for the library; called from any thread that reads. */
+typedef struct b2c_io_table {
+    void *handle; /* passed to each of them */
+    /* Exactly n bytes at 'at', all of them below size(); 0, or an errno. */
+    int (*read_at)(void *handle, uint64_t at, void *dst, size_t n);
+    /* How many bytes there are; 0, or an errno. */
+    int (*size)(void *handle, uint64_t *size);
+    /* Called once, at the end, also when opening fails; may be NULL. */
+    void (*close)(void *handle);
+} b2c_io_table;
+
+/*
+ * b2c_schunk_open_io() opens a contiguous frame, whose first byte is at 'offset', for reading.
+ * As b2c_schunk_open(); B2C_E_CALLBACK with their result in sys_errno when a function fails.
+ */
+B2C_API B2C_MUST_USE b2c_status b2c_schunk_open_io(const b2c_io_table *io, uint64_t offset,
+                                                   const b2c_limits *limits, b2c_schunk **schunk,
+                                                   b2c_error *err);
 
 /* Writes what is pending and closes; the schunk is freed also on failure. */
 B2C_API B2C_MUST_USE b2c_status b2c_schunk_close(b2c_schunk *schunk, b2c_error *err);
@@ -632,6 +663,36 @@ B2C_API B2C_MUST_USE b2c_status b2c_nd_append_chunk(b2c_schunk *schunk, b2c_ctx 
 B2C_API B2C_MUST_USE b2c_status b2c_nd_append_all(b2c_schunk *schunk, b2c_ctx *ctx,
                                                   const b2c_nd *nd, const void *src,
                                                   size_t src_len, b2c_error *err);
+
+/*
+ * Reads the items at 'npoints' places, in any order and with repeats; 'coords' has nd->ndim
+ * numbers for each.  Item i goes to byte i * itemsize of dst.  Each block is decoded once.
+ * B2C_E_RANGE when a place is outside the shape, B2C_E_OUTPUT_SIZE.
+ */
+B2C_API B2C_MUST_USE b2c_status b2c_nd_read_points(const b2c_schunk *schunk, b2c_ctx *ctx,
+                                                   const b2c_nd *nd, const uint64_t *coords,
+                                                   uint64_t npoints, void *dst, size_t dst_cap,
+                                                   b2c_error *err);
+
+/*
+ * Writes src, a C-ordered array of shape count, to a box as in b2c_nd_read().  Chunks of which
+ * the box holds all items are replaced, others decoded, changed and compressed again; all
+ * or nothing.  B2C_E_RANGE when the box leaves the shape; B2C_E_ARGUMENT when src_len is not
+ * the size of the box.
+ */
+B2C_API B2C_MUST_USE b2c_status b2c_nd_write(b2c_schunk *schunk, b2c_ctx *ctx, const b2c_nd *nd,
+                                             const uint64_t *start, const uint64_t *count,
+                                             const uint64_t *step, const void *src, size_t src_len,
+                                             b2c_error *err);
+
+/*
+ * Gives the array another shape of as many dimensions; chunks and blocks stay, items keep their
+ * coordinates, new ones are zero.  'nd' is the array as b2c_nd_from_schunk() gives it, and has the
+ * new shape afterwards; all or nothing.  B2C_E_ARGUMENT, B2C_E_LIMIT.  (A rollback of a
+ * transaction around it does not change 'nd' back.)
+ */
+B2C_API B2C_MUST_USE b2c_status b2c_nd_resize(b2c_schunk *schunk, b2c_ctx *ctx, b2c_nd *nd,
+                                              const uint64_t *shape, b2c_error *err);
 
 /* cffi: end */
 

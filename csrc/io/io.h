@@ -48,6 +48,23 @@ b2c_status b2i_io_mem_take(uint8_t *bytes, size_t n, b2i_io **out, b2c_error *er
 /* Writable over 'cap' bytes of the caller; writing beyond them is B2C_E_OUTPUT_SIZE. */
 b2c_status b2i_io_mem_over(uint8_t *bytes, size_t cap, b2i_io **out, b2c_error *err);
 
+/* The same as a file, but its bytes can be viewed.  Modes READ and UPDATE. */
+b2c_status b2i_io_mmap_open(const char *path, int mode, b2i_io **out, b2c_error *err);
+
+/* The descriptor of what b2i_io_file_open() made. */
+int b2i_io_file_fd(const b2i_io *io);
+
+/* Reads through a user's functions; calls the table's close also when it fails. */
+b2c_status b2i_io_user_open(const b2c_io_table *table, b2i_io **out, b2c_error *err);
+
+/* ---- the lock file of a frame ---- */
+
+#define B2I_NO_LOCK (-1)
+
+/* Does not wait: B2C_E_LOCKED.  Everybody who writes holds it alone, readers share it. */
+b2c_status b2i_lock_take(const char *path, bool is_dir, bool exclusive, int *lock, b2c_error *err);
+void b2i_lock_release(int lock);
+
 /* ---- directories and names; 'dir' may be B2I_FS_CWD ---- */
 
 #define B2I_FS_CWD -1

@@ -40,7 +40,7 @@ static size_t allowed(const void *file, const char *name, uint64_t at, const voi
     return fails(&e) ? 0 : e.n;
 }
 #else
-#define FAILS(...)                       false
+#define FAILS(...)                      false
 #define allowed(file, name, at, src, n) (n)
 #endif
 
@@ -72,9 +72,10 @@ static b2c_status file_read(b2i_io *io, uint64_t at, void *dst, size_t n, b2c_er
     }
     while (n > 0) {
         size_t want = n < MAX_CALL ? n : MAX_CALL;
-        ssize_t got = FAILS(B2I_CALL_READ, .file = f, .name = f->name, .at = (uint64_t)pos, .n = want)
-                          ? -1
-                          : pread(f->fd, p, want, pos);
+        ssize_t got =
+            FAILS(B2I_CALL_READ, .file = f, .name = f->name, .at = (uint64_t)pos, .n = want)
+                ? -1
+                : pread(f->fd, p, want, pos);
         if (got < 0 && errno == EINTR) {
             continue;
         }
@@ -136,7 +137,8 @@ static b2c_status file_truncate(b2i_io *io, uint64_t size, b2c_error *err)
     if (!to_off(size, 0, &pos)) {
         return b2i_fail_io(err, EFBIG, size, "truncating failed");
     }
-    while (FAILS(B2I_CALL_TRUNCATE, .file = f, .name = f->name, .at = size) || ftruncate(f->fd, pos) != 0) {
+    while (FAILS(B2I_CALL_TRUNCATE, .file = f, .name = f->name, .at = size) ||
+           ftruncate(f->fd, pos) != 0) {
         if (errno != EINTR) {
             return b2i_fail_io(err, errno, size, "truncating failed");
         }
@@ -166,13 +168,10 @@ static const uint8_t *file_view(b2i_io *io, uint64_t at, size_t n)
 static b2c_status file_close(b2i_io *io, b2c_error *err)
 {
     file_io *f = (file_io *)io;
-    bool hooked = f->writable && FAILS(B2I_CALL_CLOSE, .file = f, .name = f->name);
-    int why = hooked ? errno : 0;
+    int why = f->writable && FAILS(B2I_CALL_CLOSE, .file = f, .name = f->name) ? errno : 0;
+    why = close(f->fd) != 0 ? errno : why;
     /* After EINTR the descriptor is gone on Linux: closing it again could hit another file. */
-    if (close(f->fd) != 0 && errno != EINTR) {
-        why = errno;
-    }
-    bool failed = why != 0 && f->writable;
+    bool failed = why != 0 && why != EINTR && f->writable;
     b2i_free(f);
     return failed ? b2i_fail_io(err, why, B2C_NO_OFFSET, "closing failed") : B2C_OK;
 }
@@ -193,12 +192,11 @@ static b2c_status open_fd(file_io *f, int dir, int mode, int extra, b2c_error *e
                                  O_RDWR | O_CREAT | O_TRUNC };
     int fd;
     do {
-        bool hooked = f->writable &&
-                      FAILS(mode == B2I_IO_UPDATE ? B2I_CALL_OPEN : B2I_CALL_CREATE, .file = f,
-                            .name = f->name);
-        fd = hooked ? -1
-                    : openat(at_dir(dir), f->name, flags[mode] | O_CLOEXEC | O_NONBLOCK | extra,
-                             0666);
+        bool hooked = f->writable && FAILS(mode == B2I_IO_UPDATE ? B2I_CALL_OPEN : B2I_CALL_CREATE,
+                                           .file = f, .name = f->name);
+        fd = hooked
+                 ? -1
+                 : openat(at_dir(dir), f->name, flags[mode] | O_CLOEXEC | O_NONBLOCK | extra, 0666);
     } while (fd < 0 && errno == EINTR);
     if (fd < 0 && errno == EEXIST) {
         (void)b2i_fail_io(err, EEXIST, B2C_NO_OFFSET, "there is something at this path already");
@@ -252,6 +250,11 @@ b2c_status b2i_io_file_open(const char *path, int mode, b2i_io **out, b2c_error 
 b2c_status b2i_io_file_open_in(int dir, const char *name, int mode, b2i_io **out, b2c_error *err)
 {
     return open_file(dir, name, mode, O_NOFOLLOW, out, err);
+}
+
+int b2i_io_file_fd(const b2i_io *io)
+{
+    return ((const file_io *)io)->fd;
 }
 
 b2c_status b2i_fs_dir_open(const char *path, int *dir, b2c_error *err)

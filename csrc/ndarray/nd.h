@@ -55,6 +55,12 @@ b2c_status b2i_nd_meta_encode(const b2c_nd *nd, b2i_span dtype, uint8_t *dst, si
                               size_t *dst_len, b2c_error *err);
 b2c_status b2i_nd_meta_decode(b2i_span meta, b2c_nd *nd, size_t *dtype_at, size_t *dtype_len,
                               b2c_error *err);
+
+/* Puts another shape into a metalayer that b2i_nd_meta_decode() has accepted. */
+void b2i_nd_meta_set_shape(uint8_t *meta, uint32_t ndim, const uint64_t *shape);
+
+/* The metalayer of an array, or NULL. */
+b2i_meta *b2i_nd_meta_find(const b2c_schunk *schunk);
 b2c_status b2i_nd_from_schunk(const b2c_schunk *schunk, b2c_nd *nd, b2c_error *err);
 
 /* A box of items: start[d], start[d] + step[d], … (count[d] of them, step >= 1). */
@@ -62,8 +68,60 @@ typedef struct b2i_box {
     const uint64_t *start, *count, *step;
 } b2i_box;
 
+/* ---- the chunks and blocks that a box touches (nd_walk.c) ---- */
+
+/* The box of a walk as a C-ordered array of its own, and the chunk that the walk is at. */
+typedef struct b2i_walk {
+    const b2i_grid *grid;
+    b2i_box box;
+    uint64_t nbytes;               /* of the box */
+    uint64_t stride[B2C_MAX_DIM];  /* bytes between neighbours in it */
+    uint64_t nchunks[B2C_MAX_DIM]; /* chunks touched along each dimension */
+    uint64_t chunk_total;          /* and in all */
+    uint64_t nchunk;               /* number of the chunk */
+    uint64_t origin[B2C_MAX_DIM];  /* its first item */
+    uint64_t valid[B2C_MAX_DIM];   /* its items that lie inside the array */
+    uint64_t first[B2C_MAX_DIM];   /* first item of the box in it */
+    uint64_t n[B2C_MAX_DIM];       /* and how many there are; never 0 */
+    uint64_t nblocks[B2C_MAX_DIM]; /* blocks touched along each dimension */
+    uint32_t block_total;          /* and in all */
+} b2i_walk;
+
+/* The items of one block that belong to the box. */
+typedef struct b2i_block_part {
+    uint64_t rank;     /* number of the block in its chunk */
+    uint64_t block_at; /* the first item's place in the block */
+    uint64_t box_at;   /* and in the box */
+    b2i_copy copy;     /* simplified, from the block to the box */
+} b2i_block_part;
+
+/* Checks the box.  B2C_E_ARGUMENT, B2C_E_RANGE.  chunk_total is 0 for a box without items. */
+b2c_status b2i_walk_init(const b2i_grid *grid, b2i_box box, b2i_walk *walk, b2c_error *err);
+
+/* Goes to the i-th chunk touched; in increasing order of their numbers. */
+void b2i_walk_to(b2i_walk *walk, uint64_t i);
+
+/* Whether all items of the present chunk that lie inside the array belong to the box. */
+bool b2i_walk_covers(const b2i_walk *walk);
+
+/* The i-th block touched of the present chunk. */
+void b2i_walk_block(const b2i_walk *walk, uint32_t i, b2i_block_part *out);
+
+/* That chunk n is there and has the size which the grid asks for. */
+b2c_status b2i_nd_check_chunk(const b2c_schunk *schunk, const b2i_grid *grid, uint64_t nchunk,
+                              b2c_error *err);
+
+/* ---- reading and writing; as the public functions ---- */
+
 b2c_status b2i_nd_read(const b2c_schunk *schunk, b2c_ctx *ctx, const b2i_grid *grid, b2i_box box,
                        uint8_t *dst, size_t dst_cap, b2c_error *err);
+b2c_status b2i_nd_read_points(const b2c_schunk *schunk, b2c_ctx *ctx, const b2i_grid *grid,
+                              const uint64_t *coords, uint64_t npoints, uint8_t *dst,
+                              size_t dst_cap, b2c_error *err);
+b2c_status b2i_nd_write(b2c_schunk *schunk, b2c_ctx *ctx, const b2i_grid *grid, b2i_box box,
+                        b2i_span src, b2c_error *err);
+b2c_status b2i_nd_resize(b2c_schunk *schunk, b2c_ctx *ctx, b2c_nd *nd, const uint64_t *shape,
+                         b2c_error *err);
 
 b2c_status b2i_nd_append_chunk(b2c_schunk *schunk, b2c_ctx *ctx, const b2i_grid *grid,
                                uint64_t nchunk, b2i_span src, b2c_error *err);

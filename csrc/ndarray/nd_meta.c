@@ -15,7 +15,8 @@ enum {
     INT32 = 0xD2,
     INT64 = 0xD3,
     STR32 = 0xDB,
-    FORMAT_NUMPY = 0
+    FORMAT_NUMPY = 0,
+    SHAPE_AT = 3 /* the array marker before the first dimension */
 };
 
 static b2c_status bad(b2c_error *err, b2c_status st, size_t at, const char *field, const char *what)
@@ -101,7 +102,8 @@ b2c_status b2i_nd_meta_decode(b2i_span meta, b2c_nd *nd, size_t *dtype_at, size_
         return bad(err, B2C_E_TRUNCATED, r.at, "b2nd", "the array's metalayer is cut short");
     }
     if (marker < ARRAY_OF_5 || marker > ARRAY_OF_7) {
-        return bad(err, B2C_E_CORRUPT, 0, "b2nd", "the array's metalayer is not an array of 5 to 7");
+        return bad(err, B2C_E_CORRUPT, 0, "b2nd",
+                   "the array's metalayer is not an array of 5 to 7");
     }
     if (version != 0) {
         return bad(err, B2C_E_UNSUPPORTED, 1, "version", "a newer version of the array format");
@@ -128,6 +130,15 @@ b2c_status b2i_nd_meta_decode(b2i_span meta, b2c_nd *nd, size_t *dtype_at, size_
     *dtype_at = at;
     *dtype_len = len;
     return B2C_OK;
+}
+
+void b2i_nd_meta_set_shape(uint8_t *meta, uint32_t ndim, const uint64_t *shape)
+{
+    uint8_t *p = meta + SHAPE_AT + 1;
+    for (uint32_t d = 0; d < ndim; d++, p += 9) {
+        p[0] = INT64;
+        b2i_st64be(p + 1, shape[d]);
+    }
 }
 
 static uint8_t *put_shape(uint8_t *p, uint32_t ndim, const uint32_t *v)
@@ -202,14 +213,17 @@ static b2c_status find_itemsize(const b2c_schunk *s, b2c_nd *nd, b2c_error *err)
     return b2i_grid_make(nd, &grid, err);
 }
 
+b2i_meta *b2i_nd_meta_find(const b2c_schunk *schunk)
+{
+    b2i_meta *meta = b2i_metas_find(&schunk->now.metas, "b2nd");
+    return meta != NULL ? meta : b2i_metas_find(&schunk->now.metas, "caterva");
+}
+
 b2c_status b2i_nd_from_schunk(const b2c_schunk *schunk, b2c_nd *nd, b2c_error *err)
 {
     b2c_nd out;
     size_t at, len;
-    const b2i_meta *meta = b2i_metas_find(&schunk->now.metas, "b2nd");
-    if (meta == NULL) {
-        meta = b2i_metas_find(&schunk->now.metas, "caterva");
-    }
+    const b2i_meta *meta = b2i_nd_meta_find(schunk);
     if (meta == NULL) {
         return b2i_fail_field(err, B2C_E_NOT_FOUND, B2C_NO_OFFSET, "b2nd",
                               "the super-chunk is not an n-dimensional array");

@@ -76,8 +76,8 @@ static b2c_status check_chunk(const b2c_schunk *s, b2i_span chunk, b2i_chunk_hea
     B2I_TRY(b2i_schunk_check_writable(s, err));
     B2I_TRY(b2i_chunk_head_parse(chunk, NULL, head, err));
     if (head->cbytes > chunk.n) {
-        return b2i_fail_sizes(err, B2C_E_TRUNCATED, chunk.n, "the chunk is cut short",
-                              head->cbytes, chunk.n);
+        return b2i_fail_sizes(err, B2C_E_TRUNCATED, chunk.n, "the chunk is cut short", head->cbytes,
+                              chunk.n);
     }
     if (head->nbytes == 0) {
         return b2i_fail_field(err, B2C_E_ARGUMENT, 4, "nbytes",
@@ -106,7 +106,8 @@ static bool fits_index(const b2i_state *state, const b2i_chunk_head *head)
 /* Fills n bytes with zeros or NaN of 'width' bytes. */
 static void fill_pattern(uint8_t kind, uint32_t width, uint8_t *p, size_t n)
 {
-    static const uint8_t nan32[4] = { 0, 0, 0xC0, 0x7F }, nan64[8] = { 0, 0, 0, 0, 0, 0, 0xF8, 0x7F };
+    static const uint8_t nan32[4] = { 0, 0, 0xC0, 0x7F },
+                         nan64[8] = { 0, 0, 0, 0, 0, 0, 0xF8, 0x7F };
     memset(p, 0, n);
     for (size_t i = 0; kind == B2C_SPECIAL_NAN && i + width <= n; i += width) {
         memcpy(p + i, width == 4 ? nan32 : nan64, width);
@@ -118,8 +119,8 @@ static void fill_pattern(uint8_t kind, uint32_t width, uint8_t *p, size_t n)
  * their special chunks only from the index, and needs a repeated value to
  * have at least the frame's type size.  Data that is no multiple of it is stored as it is.
  */
-static b2c_status plain_chunk(const b2c_schunk *s, const b2i_chunk_head *head,
-                              b2i_scratch *scratch, b2i_span *out, b2c_error *err)
+static b2c_status plain_chunk(const b2c_schunk *s, const b2i_chunk_head *head, b2i_scratch *scratch,
+                              b2i_span *out, b2c_error *err)
 {
     uint32_t width = head->special == B2C_SPECIAL_NAN ? head->typesize : 1;
     uint32_t typesize = s->now.cparams.typesize;
@@ -430,8 +431,7 @@ static void permute(b2i_state *now, const uint64_t *order, b2i_entry *entries, u
     }
 }
 
-b2c_status b2i_schunk_reorder(b2c_schunk *s, const uint64_t *order, uint64_t norder,
-                              b2c_error *err)
+b2c_status b2i_schunk_reorder(b2c_schunk *s, const uint64_t *order, uint64_t norder, b2c_error *err)
 {
     uint64_t n = s->now.nchunks;
     B2I_TRY(b2i_schunk_check_writable(s, err));

@@ -77,8 +77,8 @@ b2c_status b2i_schunk_update_special(b2c_schunk *s, uint64_t nchunk, uint8_t kin
         return b2i_fail_sizes(err, B2C_E_RANGE, B2C_NO_OFFSET, "there is no chunk of this number",
                               s->now.nchunks, nchunk);
     }
-    b2c_status st = make_special(s, b2i_schunk_chunk_nbytes(s, nchunk), kind, value, &scratch,
-                                 &chunk, err);
+    b2c_status st =
+        make_special(s, b2i_schunk_chunk_nbytes(s, nchunk), kind, value, &scratch, &chunk, err);
     if (st == B2C_OK) {
         st = b2i_schunk_update_chunk(s, nchunk, chunk, err);
     }

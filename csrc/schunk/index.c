@@ -56,8 +56,7 @@ static b2c_status check_count(const b2i_chunk_head *head, uint64_t nchunks,
     return B2C_OK;
 }
 
-static b2c_status decode(b2c_ctx *ctx, const b2i_chunk *chunk, b2i_entry **entries,
-                         b2c_error *err)
+static b2c_status decode(b2c_ctx *ctx, const b2i_chunk *chunk, b2i_entry **entries, b2c_error *err)
 {
     size_t n = chunk->head.nbytes;
     uint8_t *bytes = b2i_malloc(n);
@@ -149,8 +148,8 @@ b2c_status b2i_index_encode(const b2i_entry *entries, uint64_t n, b2i_buf *out, 
 {
     b2c_ctx *ctx = NULL;
     if (n > B2I_MAX_NCHUNKS || n > (SIZE_MAX - B2C_HEADER_LEN) / ENTRY_LEN) {
-        return b2i_fail_sizes(err, B2C_E_LIMIT, B2C_NO_OFFSET,
-                              "a frame cannot have more chunks", B2I_MAX_NCHUNKS, n);
+        return b2i_fail_sizes(err, B2C_E_LIMIT, B2C_NO_OFFSET, "a frame cannot have more chunks",
+                              B2I_MAX_NCHUNKS, n);
     }
     /* A uniform index takes 40 bytes, also when it is shorter than that decoded. */
     if (!b2i_buf_reserve(out, (size_t)n * ENTRY_LEN + B2C_HEADER_LEN + ENTRY_LEN)) {

@@ -68,8 +68,8 @@ b2c_status b2i_metas_copy(const b2i_metas *from, b2i_metas *to, b2c_error *err)
 {
     b2i_metas copy = { 0 };
     for (uint32_t i = 0; i < from->n; i++) {
-        b2c_status st = b2i_metas_add(&copy, from->v[i].name,
-                                      b2i_span_of(from->v[i].p, from->v[i].n), err);
+        b2c_status st =
+            b2i_metas_add(&copy, from->v[i].name, b2i_span_of(from->v[i].p, from->v[i].n), err);
         if (st != B2C_OK) {
             b2i_metas_free(&copy);
             return st;
@@ -144,8 +144,8 @@ b2c_status b2i_vlmeta_set(b2c_schunk *s, b2c_ctx *ctx, const char *name, b2i_spa
     bool is_new = b2i_metas_find(&s->now.vlmetas, name) == NULL;
     if (is_new && s->now.vlmetas.n >= B2I_MAX_VLMETA) {
         return b2i_fail_sizes(err, B2C_E_LIMIT, B2C_NO_OFFSET,
-                              "a frame cannot have more variable-length metalayers",
-                              B2I_MAX_VLMETA, s->now.vlmetas.n + 1);
+                              "a frame cannot have more variable-length metalayers", B2I_MAX_VLMETA,
+                              s->now.vlmetas.n + 1);
     }
     b2i_buf chunk = { 0 };
     b2c_status st = compress_value(ctx, value, &chunk, err);

@@ -4,6 +4,7 @@
  */
 #include "schunk.h"
 #include "checked.h"
+#include "io.h"
 
 /* ---- state ---- */
 
@@ -50,6 +51,9 @@ b2c_status b2i_schunk_close(b2c_schunk *s, b2c_error *err)
     if (s->store != NULL) {
         st = s->store->ops->close(s->store, s, err);
     }
+    if (s->has_lock) {
+        b2i_lock_release(s->lock);
+    }
     b2i_state_free(&s->now);
     b2i_free(s);
     return st;
@@ -60,6 +64,9 @@ void b2i_schunk_abandon(b2c_schunk *s)
     b2i_schunk_rollback(s);
     if (s->store != NULL) {
         (void)s->store->ops->close(s->store, NULL, NULL);
+    }
+    if (s->has_lock) {
+        b2i_lock_release(s->lock);
     }
     b2i_state_free(&s->now);
     b2i_free(s);
@@ -185,8 +192,7 @@ static b2c_status check_nchunk(const b2c_schunk *s, uint64_t nchunk, b2c_error *
 }
 
 /* A failure inside chunk n: its number, and offsets of the frame instead of the chunk. */
-static b2c_status fail_in_chunk(const b2c_schunk *s, uint64_t nchunk, b2c_status st,
-                                b2c_error *err)
+static b2c_status fail_in_chunk(const b2c_schunk *s, uint64_t nchunk, b2c_status st, b2c_error *err)
 {
     b2i_err_chunk(err, (int64_t)nchunk);
     b2i_entry entry = s->now.entries[nchunk];
@@ -215,12 +221,72 @@ static b2c_status special_bytes(const b2c_schunk *s, uint64_t nchunk, uint8_t ou
     return b2i_special_encode(&cp, kind, nbytes, NULL, out, 32, &len, err);
 }
 
+/* Number of the block that is [at, at + n), or nblocks.  Writers with one order sort the starts. */
+static uint32_t find_block(const b2i_chunk *c, uint64_t at, size_t n)
+{
+    uint32_t lo = 0, hi = c->head.nblocks;
+    while (lo < hi) {
+        uint32_t mid = lo + (hi - lo) / 2;
+        if (c->starts[mid] < at) {
+            lo = mid + 1;
+        } else {
+            hi = mid;
+        }
+    }
+    bool found = lo < c->head.nblocks && c->starts[lo] == at && c->ends[lo] - at == n;
+    return found ? lo : c->head.nblocks;
+}
+
+static b2c_status check_part(const b2i_stored_chunk *c, uint32_t i, b2i_span part, b2c_error *err)
+{
+    b2i_reader r = b2i_rd_init(c->hashes, 4 * (size_t)i);
+    uint32_t stored = b2i_rd_u32le(&r), computed = c->store->ops->part_hash(part);
+    if (!r.failed && stored != computed) {
+        return b2i_fail_sizes(err, B2C_E_CHECKSUM, i == 0 ? 0 : c->chunk.starts[i - 1],
+                              i == 0 ? "the chunk's header or table differs from its checksum"
+                                     : "the block's bytes differ from its checksum",
+                              stored, computed);
+    }
+    return B2C_OK;
+}
+
 /* b2i_source.read of a chunk with payload. */
-static b2c_status read_stored(void *arg, uint64_t at, size_t n, b2i_scratch *scratch,
-                              b2i_span *out, b2c_error *err)
+static b2c_status read_stored(void *arg, uint64_t at, size_t n, b2i_scratch *scratch, b2i_span *out,
+                              b2c_error *err)
 {
     const b2i_stored_chunk *c = arg;
-    return c->store->ops->read(c->store, c->entry, at, n, scratch, out, err);
+    B2I_TRY(c->store->ops->read(c->store, c->entry, at, n, scratch, out, err));
+    if (c->hashes.n == 0) {
+        return B2C_OK;
+    }
+    uint32_t i = find_block(&c->chunk, at, n);
+    return i < c->chunk.head.nblocks ? check_part(c, i + 1, *out, err) : B2C_OK;
+}
+
+/* Loads the hashes of the parts, and compares that of header and table. */
+static b2c_status load_hashes(b2i_stored_chunk *c, b2c_error *err)
+{
+    b2i_span hashes, prefix;
+    const b2i_chunk_head *head = &c->chunk.head;
+    if (c->store->ops->part_hashes == NULL || !c->store->verifies || head->nblocks == 0) {
+        return B2C_OK;
+    }
+    B2I_TRY(c->store->ops->part_hashes(c->store, c->entry, head, &c->hash_bytes, &hashes, err));
+    if (hashes.n == 0) {
+        return B2C_OK;
+    }
+    uint32_t first = head->cbytes;
+    for (uint32_t i = 0; i < head->nblocks; i++) {
+        first = c->chunk.starts[i] < first ? c->chunk.starts[i] : first;
+    }
+    b2i_scratch scratch = { 0 };
+    b2c_status st = c->store->ops->read(c->store, c->entry, 0, first, &scratch, &prefix, err);
+    if (st == B2C_OK) {
+        c->hashes = hashes;
+        st = check_part(c, 0, prefix, err);
+    }
+    b2i_scratch_free(&scratch);
+    return st;
 }
 
 static b2c_status make_source(const b2c_schunk *s, uint64_t nchunk, b2i_stored_chunk *c,
@@ -251,6 +317,41 @@ static b2c_status check_size(const b2c_schunk *s, uint64_t nchunk, const b2i_chu
     return B2C_OK;
 }
 
+/* Compares with the stored checksum, when there is one. */
+static b2c_status check_bytes(const b2c_schunk *s, b2i_entry entry, b2i_span bytes, b2c_error *err)
+{
+    b2i_check check = B2I_CHECK_NONE;
+    if (s->store->ops->check != NULL && s->store->verifies) {
+        B2I_TRY(s->store->ops->check(s->store, entry, bytes, &check, err));
+    }
+    if (check == B2I_CHECK_BAD) {
+        return b2i_fail(err, B2C_E_CHECKSUM, 0, "the chunk's bytes differ from its checksum");
+    }
+    return B2C_OK;
+}
+
+/*
+ * Below this many stored bytes a chunk is read whole also when only a part of it is
+ * wanted: that takes fewer calls, and its checksum can be compared.
+ */
+#define WHOLE_READ_MAX 65536u
+
+static b2c_status read_small(b2i_stored_chunk *c, const b2c_schunk *s, b2i_source *source,
+                             b2c_error *err)
+{
+    b2i_span bytes;
+    b2i_chunk_head head;
+    size_t n = source->len < B2C_HEADER_LEN ? (size_t)source->len : B2C_HEADER_LEN;
+    B2I_TRY(source->read(source->arg, 0, n, &c->whole, &bytes, err));
+    B2I_TRY(b2i_chunk_head_parse(bytes, NULL, &head, err));
+    if (head.cbytes > WHOLE_READ_MAX || head.cbytes > source->len) {
+        return B2C_OK;
+    }
+    B2I_TRY(source->read(source->arg, 0, head.cbytes, &c->whole, &c->bytes, err));
+    *source = b2i_source_mem(&c->bytes);
+    return check_bytes(s, c->entry, c->bytes, err);
+}
+
 b2c_status b2i_stored_chunk_open(const b2c_schunk *s, uint64_t nchunk, const b2c_limits *limits,
                                  b2i_stored_chunk *out, b2c_error *err)
 {
@@ -258,11 +359,18 @@ b2c_status b2i_stored_chunk_open(const b2c_schunk *s, uint64_t nchunk, const b2c
     *out = (b2i_stored_chunk){ 0 };
     b2i_source source;
     b2c_status st = make_source(s, nchunk, out, &source, err);
+    bool has_payload = (out->entry & B2I_ENTRY_SPECIAL) == 0;
+    if (st == B2C_OK && has_payload) {
+        st = read_small(out, s, &source, err);
+    }
     if (st == B2C_OK) {
         st = b2i_chunk_open(&source, limits == NULL ? &s->limits : limits, &out->chunk, err);
     }
     if (st == B2C_OK) {
         st = check_size(s, nchunk, &out->chunk.head, err);
+    }
+    if (st == B2C_OK && has_payload && out->bytes.n == 0) {
+        st = load_hashes(out, err);
     }
     if (st != B2C_OK) {
         b2i_stored_chunk_close(out);
@@ -274,6 +382,9 @@ b2c_status b2i_stored_chunk_open(const b2c_schunk *s, uint64_t nchunk, const b2c
 void b2i_stored_chunk_close(b2i_stored_chunk *c)
 {
     b2i_chunk_close(&c->chunk);
+    b2i_scratch_free(&c->hash_bytes);
+    b2i_scratch_free(&c->whole);
+    c->hashes = b2i_span_of(NULL, 0);
 }
 
 /* The first bytes of chunk n, as a header. */
@@ -309,20 +420,6 @@ b2c_status b2i_schunk_chunk_head(const b2c_schunk *s, uint64_t nchunk, b2i_chunk
     return st == B2C_OK ? st : fail_in_chunk(s, nchunk, st, err);
 }
 
-/* Compares with the stored checksum, when there is one. */
-static b2c_status check_bytes(const b2c_schunk *s, b2i_entry entry, b2i_span bytes,
-                              b2c_error *err)
-{
-    b2i_check check = B2I_CHECK_NONE;
-    if (s->store->ops->check != NULL && s->store->verifies) {
-        B2I_TRY(s->store->ops->check(s->store, entry, bytes, &check, err));
-    }
-    if (check == B2I_CHECK_BAD) {
-        return b2i_fail(err, B2C_E_CHECKSUM, 0, "the chunk's bytes differ from its checksum");
-    }
-    return B2C_OK;
-}
-
 b2c_status b2i_schunk_chunk_bytes(const b2c_schunk *s, uint64_t nchunk, b2i_scratch *scratch,
                                   b2i_span *out, b2c_error *err)
 {
@@ -354,8 +451,8 @@ static b2c_status decode_bytes(b2c_ctx *ctx, b2i_span bytes, uint8_t *dst, size_
     return st;
 }
 
-b2c_status b2i_schunk_decode_chunk(const b2c_schunk *s, b2c_ctx *ctx, uint64_t nchunk,
-                                   uint8_t *dst, size_t dst_cap, size_t *dst_len, b2c_error *err)
+b2c_status b2i_schunk_decode_chunk(const b2c_schunk *s, b2c_ctx *ctx, uint64_t nchunk, uint8_t *dst,
+                                   size_t dst_cap, size_t *dst_len, b2c_error *err)
 {
     B2I_TRY(check_nchunk(s, nchunk, err));
     uint64_t nbytes = b2i_schunk_chunk_nbytes(s, nchunk);
@@ -379,8 +476,8 @@ b2c_status b2i_schunk_decode_chunk(const b2c_schunk *s, b2c_ctx *ctx, uint64_t n
     return st;
 }
 
-b2c_status b2i_schunk_get_chunk(const b2c_schunk *s, uint64_t nchunk, uint8_t *dst,
-                                size_t dst_cap, size_t *dst_len, b2c_error *err)
+b2c_status b2i_schunk_get_chunk(const b2c_schunk *s, uint64_t nchunk, uint8_t *dst, size_t dst_cap,
+                                size_t *dst_len, b2c_error *err)
 {
     b2i_scratch scratch = { 0 };
     b2i_span bytes;
@@ -477,8 +574,7 @@ b2c_status b2i_schunk_load_sizes(b2c_schunk *s, b2c_error *err)
     }
     if (total != now->nbytes) {
         return b2i_fail_sizes(err, B2C_E_CORRUPT, 0x1E,
-                              "the chunks' sizes do not add up to the frame's", now->nbytes,
-                              total);
+                              "the chunks' sizes do not add up to the frame's", now->nbytes, total);
     }
     return B2C_OK;
 }

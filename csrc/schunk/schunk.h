@@ -50,6 +50,8 @@ struct b2c_schunk {
     b2i_state *saved; /* what a rollback restores; NULL: no transaction */
     b2c_limits limits;
     b2i_store *store;
+    bool has_lock;
+    int lock; /* when has_lock */
     bool has_stored_flags;
     uint8_t stored_flags; /* general_flags as they were read */
     bool changed;         /* differs from what was opened */
@@ -63,7 +65,9 @@ typedef struct b2i_stored_chunk {
     b2i_store *store;
     b2i_entry entry;
     uint64_t nchunk;
-    b2i_span bytes;      /* of a special chunk that has no payload, else unused */
+    b2i_span hashes; /* of its parts, empty when they are not to be compared */
+    b2i_scratch hash_bytes, whole;
+    b2i_span bytes;      /* of a special chunk without payload, or of a small one; else unused */
     uint8_t special[32]; /* where those are */
 } b2i_stored_chunk;
 
@@ -78,16 +82,17 @@ uint64_t b2i_schunk_chunk_of(const b2c_schunk *s, uint64_t at);
 
 /*
  * Opens chunk n for b2i_chunk_decode… on out->chunk; only its header and tables
- * are read.  Its decoded size is the one the super-chunk expects.  limits NULL: those
- * of the super-chunk.  B2C_E_RANGE, and errors as b2i_chunk_open() that name the chunk.
+ * are read, or all of a small chunk, so that its checksum is compared.  The blocks of others are
+ * compared when they are read.  Its decoded size is the one the super-chunk expects.  limits NULL:
+ * those of the super-chunk.  B2C_E_RANGE, and errors as b2i_chunk_open() that name the chunk.
  */
 b2c_status b2i_stored_chunk_open(const b2c_schunk *s, uint64_t nchunk, const b2c_limits *limits,
                                  b2i_stored_chunk *out, b2c_error *err);
 void b2i_stored_chunk_close(b2i_stored_chunk *c);
 
 /* Decodes chunk n wholly; as b2c_schunk_decode_chunk(). */
-b2c_status b2i_schunk_decode_chunk(const b2c_schunk *s, b2c_ctx *ctx, uint64_t nchunk,
-                                   uint8_t *dst, size_t dst_cap, size_t *dst_len, b2c_error *err);
+b2c_status b2i_schunk_decode_chunk(const b2c_schunk *s, b2c_ctx *ctx, uint64_t nchunk, uint8_t *dst,
+                                   size_t dst_cap, size_t *dst_len, b2c_error *err);
 
 /* The header of chunk n alone. */
 b2c_status b2i_schunk_chunk_head(const b2c_schunk *s, uint64_t nchunk, b2i_chunk_head *head,
@@ -98,14 +103,14 @@ b2c_status b2i_schunk_chunk_bytes(const b2c_schunk *s, uint64_t nchunk, b2i_scra
                                   b2i_span *out, b2c_error *err);
 
 /* As b2c_schunk_get_chunk() and b2c_schunk_verify_chunk(). */
-b2c_status b2i_schunk_get_chunk(const b2c_schunk *s, uint64_t nchunk, uint8_t *dst,
-                                size_t dst_cap, size_t *dst_len, b2c_error *err);
+b2c_status b2i_schunk_get_chunk(const b2c_schunk *s, uint64_t nchunk, uint8_t *dst, size_t dst_cap,
+                                size_t *dst_len, b2c_error *err);
 b2c_status b2i_schunk_verify_chunk(const b2c_schunk *s, b2c_ctx *ctx, uint64_t nchunk,
                                    int *has_checksum, b2c_error *err);
 
 /* Bytes [at, at + n) of the decoded data. */
-b2c_status b2i_schunk_read(const b2c_schunk *s, b2c_ctx *ctx, uint64_t at, uint64_t n,
-                           uint8_t *dst, b2c_error *err);
+b2c_status b2i_schunk_read(const b2c_schunk *s, b2c_ctx *ctx, uint64_t at, uint64_t n, uint8_t *dst,
+                           b2c_error *err);
 
 /* ---- editing (edit.c); all are committed according to the store's durability ---- */
 
@@ -113,10 +118,8 @@ b2c_status b2i_schunk_check_writable(const b2c_schunk *s, b2c_error *err);
 
 /* Appends, inserts before chunk n, or replaces chunk n by a complete chunk. */
 b2c_status b2i_schunk_append_chunk(b2c_schunk *s, b2i_span chunk, b2c_error *err);
-b2c_status b2i_schunk_insert_chunk(b2c_schunk *s, uint64_t nchunk, b2i_span chunk,
-                                   b2c_error *err);
-b2c_status b2i_schunk_update_chunk(b2c_schunk *s, uint64_t nchunk, b2i_span chunk,
-                                   b2c_error *err);
+b2c_status b2i_schunk_insert_chunk(b2c_schunk *s, uint64_t nchunk, b2i_span chunk, b2c_error *err);
+b2c_status b2i_schunk_update_chunk(b2c_schunk *s, uint64_t nchunk, b2i_span chunk, b2c_error *err);
 
 /* Compresses src with the schunk's parameters into scratch. */
 b2c_status b2i_schunk_compress(const b2c_schunk *s, b2c_ctx *ctx, b2i_span src,
@@ -148,8 +151,7 @@ b2c_status b2i_schunk_update_special(b2c_schunk *s, uint64_t nchunk, uint8_t kin
                                      const uint8_t *value, b2c_error *err);
 
 /* Writes src at byte 'at' <= nbytes of the decoded data, growing it when it ends beyond. */
-b2c_status b2i_schunk_write(b2c_schunk *s, b2c_ctx *ctx, uint64_t at, b2i_span src,
-                            b2c_error *err);
+b2c_status b2i_schunk_write(b2c_schunk *s, b2c_ctx *ctx, uint64_t at, b2i_span src, b2c_error *err);
 
 /* Cuts the decoded data to nbytes. */
 b2c_status b2i_schunk_truncate(b2c_schunk *s, b2c_ctx *ctx, uint64_t nbytes, b2c_error *err);
@@ -163,7 +165,6 @@ void b2i_schunk_rollback(b2c_schunk *s);
 /* Makes everything stored and synchronised; rewrites without dead space. */
 b2c_status b2i_schunk_flush(b2c_schunk *s, b2c_error *err);
 b2c_status b2i_schunk_compact(b2c_schunk *s, b2c_error *err);
-
 
 /*
  * For edits of several steps: begin_steps() opens a transaction unless there is one already,

@@ -4,12 +4,6 @@
  */
 #include "schunk.h"
 
-/*
- * Below this many stored bytes a chunk is read whole even when only a part is
- * wanted: one call instead of three, and its checksum can be compared.
- */
-#define WHOLE_READ_MAX ((uint64_t)64 * 1024)
-
 static b2c_status read_blocks(const b2c_schunk *s, b2c_ctx *ctx, uint64_t nchunk, uint64_t at,
                               uint64_t n, uint8_t *dst, b2c_error *err)
 {
@@ -26,32 +20,6 @@ static b2c_status read_blocks(const b2c_schunk *s, b2c_ctx *ctx, uint64_t nchunk
     return st;
 }
 
-/* Part of a chunk that is small enough to be read whole. */
-static b2c_status read_from_bytes(const b2c_schunk *s, b2c_ctx *ctx, uint64_t nchunk, uint64_t at,
-                                  uint64_t n, uint8_t *dst, b2c_error *err)
-{
-    b2i_scratch scratch = { 0 };
-    b2i_span bytes;
-    b2i_chunk chunk = { 0 };
-    b2c_status st;
-    B2I_GO(st, b2i_schunk_chunk_bytes(s, nchunk, &scratch, &bytes, err));
-    b2i_source source = b2i_source_mem(&bytes);
-    st = b2i_chunk_open(&source, &ctx->limits, &chunk, err);
-    if (st == B2C_OK) {
-        st = b2i_chunk_decode_range(ctx, &chunk, at, n, dst, err);
-    }
-    if (st != B2C_OK) {
-        b2i_err_chunk(err, (int64_t)nchunk);
-        if ((s->now.entries[nchunk] & B2I_ENTRY_SPECIAL) == 0) {
-            b2i_err_shift(err, s->store->ops->place(s->store, s->now.entries[nchunk]));
-        }
-    }
-out:
-    b2i_chunk_close(&chunk);
-    b2i_scratch_free(&scratch);
-    return st;
-}
-
 static b2c_status read_part(const b2c_schunk *s, b2c_ctx *ctx, uint64_t nchunk, uint64_t at,
                             uint64_t n, uint8_t *dst, b2c_error *err)
 {
@@ -60,14 +28,11 @@ static b2c_status read_part(const b2c_schunk *s, b2c_ctx *ctx, uint64_t nchunk, 
     if (n == nbytes) {
         return b2i_schunk_decode_chunk(s, ctx, nchunk, dst, (size_t)n, &len, err);
     }
-    if (nbytes <= WHOLE_READ_MAX && (s->now.entries[nchunk] & B2I_ENTRY_SPECIAL) == 0) {
-        return read_from_bytes(s, ctx, nchunk, at, n, dst, err);
-    }
     return read_blocks(s, ctx, nchunk, at, n, dst, err);
 }
 
-b2c_status b2i_schunk_read(const b2c_schunk *s, b2c_ctx *ctx, uint64_t at, uint64_t n,
-                           uint8_t *dst, b2c_error *err)
+b2c_status b2i_schunk_read(const b2c_schunk *s, b2c_ctx *ctx, uint64_t at, uint64_t n, uint8_t *dst,
+                           b2c_error *err)
 {
     if (at > s->now.nbytes || n > s->now.nbytes - at) {
         return b2i_fail_sizes(err, B2C_E_RANGE, B2C_NO_OFFSET,

@@ -59,6 +59,15 @@ typedef struct b2i_store_ops {
     /* Compares a chunk's bytes with the checksum stored with it. */
     b2c_status (*check)(b2i_store *store, b2i_entry entry, b2i_span chunk, b2i_check *result,
                         b2c_error *err);
+    /*
+     * The stored hashes of a chunk's parts, 32 bits each, little-endian: of what
+     * comes before the first block, and of every block.  An empty span when there are
+     * none, or they may be out of date.  NULL: there never are.
+     */
+    b2c_status (*part_hashes)(b2i_store *store, b2i_entry entry, const b2i_chunk_head *head,
+                              b2i_scratch *scratch, b2i_span *hashes, b2c_error *err);
+    /* One of them. */
+    uint32_t (*part_hash)(b2i_span part);
     /* Place of byte 0 of a chunk in the frame or chunk file, for error messages. */
     uint64_t (*place)(const b2i_store *store, b2i_entry entry);
     /* Keeps a new chunk and says where.  Nothing committed changes.  NULL: read-only. */

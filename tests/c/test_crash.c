@@ -289,9 +289,7 @@ static int make_history(history *h)
         }
         h->ends[h->nsteps] = rec.n;
         h->kinds[h->nsteps] = steps[i];
-        content_free(&h->states[h->nsteps]);
-        bytes_add(&h->states[h->nsteps].all, last.all.p, last.all.n);
-        h->states[h->nsteps].chunks_end = last.chunks_end;
+        content_copy(&last, &h->states[h->nsteps]);
         if (!good) {
             fprintf(stderr, "%s: step %d of the recording: %d %s\n", h->w.scenario->name, i,
                     (int)h->w.err.status, h->w.err.what == NULL ? "" : h->w.err.what);

@@ -83,6 +83,13 @@ static inline int content_equal(const content *a, const content *b)
     return a->all.n == b->all.n && (a->all.n == 0 || memcmp(a->all.p, b->all.p, a->all.n) == 0);
 }
 
+static inline void content_copy(const content *from, content *to)
+{
+    to->all.n = 0;
+    bytes_add(&to->all, from->all.p, from->all.n);
+    to->chunks_end = from->chunks_end;
+}
+
 typedef b2c_status (*name_fn)(const b2c_schunk *s, uint32_t i, char name[32], b2c_error *err);
 
 static inline b2c_status add_meta(const b2c_schunk *s, b2c_ctx *ctx, name_fn get_name, int is_vl,
@@ -117,7 +124,6 @@ static inline b2c_status add_chunk(const b2c_schunk *s, b2c_ctx *ctx, uint64_t i
     bytes_reserve(out, out->n + (size_t)info.nbytes);
     st = b2c_schunk_decode_chunk(s, ctx, i, out->p + out->n, (size_t)info.nbytes, &n, err);
     if (st == B2C_OK && n != info.nbytes) {
-        err->what = "chunk_info and decode_chunk give different sizes";
         return B2C_E_INTERNAL;
     }
     out->n += (size_t)info.nbytes;

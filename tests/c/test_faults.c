@@ -1,0 +1,266 @@
+/*
+ * test_faults.c: each call that touches a file fails, and each allocation, once and from then on.
+ *
+ * Whatever fails, there is a status that says why, no leak and no crash (sanitizers look), the
+ * handle takes no edits after a failed write, and the file holds the state before the failed step
+ * or the one after it.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "alloc.h"
+#include "io.h"
+#include "world.h"
+
+enum { SHORT_WRITE = -1, NO_MEMORY = -2, MAX_REPORTS = 3, EINTR_BURST = 4 };
+
+static char root[256], path[300];
+static unsigned long nruns;
+
+/* ---- faults ---- */
+
+typedef struct fault {
+    int kind; /* an errno, SHORT_WRITE or NO_MEMORY */
+    int lasts;
+    uint64_t at; /* the call that fails first, 1… */
+    uint64_t count;
+    int armed, fired;
+    b2i_io_call call; /* that failed last */
+} fault;
+
+static fault now;
+
+static int can_be_interrupted(b2i_io_call call)
+{
+    return call == B2I_CALL_OPEN || call == B2I_CALL_CREATE || call == B2I_CALL_READ ||
+           call == B2I_CALL_WRITE || call == B2I_CALL_TRUNCATE || call == B2I_CALL_SYNC ||
+           call == B2I_CALL_DIR_SYNC || call == B2I_CALL_CLOSE;
+}
+
+static int hook(b2i_io_event *e)
+{
+    if (!now.armed || now.kind == NO_MEMORY) {
+        return 0;
+    }
+    now.count++;
+    if (now.count < now.at || (now.count > now.at && !now.lasts)) {
+        return 0;
+    }
+    if (now.kind == SHORT_WRITE) {
+        now.fired = 1;
+        e->n -= e->call == B2I_CALL_WRITE ? e->n / 2 : 0;
+        return 0;
+    }
+    if (now.kind == EINTR && (!can_be_interrupted(e->call) ||
+                              (now.count - now.at) % EINTR_BURST == EINTR_BURST - 1)) {
+        now.fired = 1;
+        return 0;
+    }
+    now.fired = 1;
+    now.call = e->call;
+    return now.kind;
+}
+
+/* Calls count while it is on. */
+static void arm(int on)
+{
+    if (now.kind == NO_MEMORY) {
+        now.count += now.armed ? b2i_alloc_count() : 0;
+        now.fired = now.count >= now.at;
+        uint64_t next = now.fired ? (uint64_t)now.lasts : now.at - now.count;
+        b2i_alloc_fail_at(on ? next : 0, now.lasts);
+    }
+    now.armed = on;
+}
+
+/* ---- runs ---- */
+
+typedef struct plan {
+    world w;
+    content states[MAX_STEPS + 1]; /* after each recorded step of a run without faults */
+    unsigned reports;
+} plan;
+
+static void report(plan *p, int k, const char *what, const b2c_error *err)
+{
+    harness_failures++;
+    if (p->reports++ < MAX_REPORTS) {
+        fprintf(stderr, "%s, %s: step %d, fault %d (%s) at %lu, call %d: %s (%d %d: %s)\n",
+                p->w.scenario->name, p->w.storage == B2C_STORAGE_FILE ? "file" : "directory", k,
+                now.kind, now.lasts ? "lasting" : "once", (unsigned long)now.at, (int)now.call,
+                what, (int)err->status, err->sys_errno, err->what == NULL ? "" : err->what);
+    }
+}
+
+/* Whether a failure is what was injected. */
+static int is_injected(const b2c_error *err)
+{
+    if (err->what == NULL) {
+        return 0;
+    }
+    return now.kind == NO_MEMORY ? err->status == B2C_E_MEMORY
+                                 : err->status == B2C_E_IO && err->sys_errno == now.kind;
+}
+
+/* What is stored, with no faults any more; nothing there is empty content. */
+static int read_stored(plan *p, int mode, b2c_schunk **s, content *out, b2c_error *err)
+{
+    *err = (b2c_error){ 0 };
+    b2c_status st = b2c_schunk_open(path, 0, mode, NULL, s, err);
+    if (st == B2C_E_IO && err->sys_errno == ENOENT) {
+        content_free(out);
+        return 1;
+    }
+    return st == B2C_OK && content_of(*s, p->w.ctx, out, err) == B2C_OK;
+}
+
+/* The stored state is number k or the one before, with 'extra' appended when that is set. */
+static void check_stored(plan *p, int first, int k, const uint8_t *extra)
+{
+    content found = { { 0 }, 0 }, more = { { 0 }, 0 };
+    b2c_schunk *s = NULL;
+    b2c_error err;
+    int good = 0;
+    if (!read_stored(p, B2C_OPEN_UPDATE, &s, &found, &err)) {
+        report(p, k, "it cannot be read", &err);
+        b2c_schunk_free(s);
+        return;
+    }
+    for (int i = first; i <= k && !good; i++) {
+        const content *c = &p->states[i];
+        if (extra != NULL && c->all.n > 0) {
+            content_append(c, extra, p->w.chunk_len, &more);
+            c = &more;
+        }
+        good = content_equal(&found, c);
+    }
+    if (!good) {
+        report(p, k, "neither the old nor the new state is stored", &err);
+    }
+    if (s != NULL) {
+        p->w.s = s;
+        if (world_append(&p->w) != B2C_OK || world_close(&p->w) != B2C_OK) {
+            report(p, k, "it cannot be edited further", &p->w.err);
+        }
+        b2c_schunk_free(p->w.s);
+        p->w.s = NULL;
+    }
+    content_free(&found);
+    content_free(&more);
+}
+
+static int is_write(b2i_io_call call)
+{
+    return call == B2I_CALL_WRITE || call == B2I_CALL_TRUNCATE || call == B2I_CALL_SYNC;
+}
+
+/* Step k has failed. */
+static void check_failure(plan *p, int k, step kind)
+{
+    static uint8_t extra[LARGE_CHUNK];
+    int appended = 0;
+    if (!now.fired || !is_injected(&p->w.err)) {
+        report(p, k, "another failure than the injected one", &p->w.err);
+    }
+    if (p->w.s != NULL) {
+        int says_so = now.kind != NO_MEMORY && is_write(now.call) && kind != COMPACT;
+        arm(now.lasts);
+        b2c_status st = world_append(&p->w);
+        appended = st == B2C_OK;
+        memcpy(extra, p->w.data, p->w.chunk_len);
+        if (says_so ? st != B2C_E_READ_ONLY
+                    : st != B2C_OK && st != B2C_E_READ_ONLY && !is_injected(&p->w.err)) {
+            report(p, k, "the next edit", &p->w.err);
+        }
+        b2c_status st2 = world_close(&p->w);
+        if (appended && st2 != B2C_OK && !is_injected(&p->w.err)) {
+            report(p, k, "closing after the failure", &p->w.err);
+        }
+    }
+    arm(0);
+    check_stored(p, k - 1, k, appended ? extra : NULL);
+}
+
+/* Makes the steps with the present fault; 'states' are filled when there is none. */
+static void run_steps(plan *p)
+{
+    const step *steps = p->w.scenario->steps;
+    int k = 0, recorded = 0;
+    for (int i = 0; i < MAX_STEPS && steps[i] != END; i++) {
+        if (steps[i] == RECORDED) {
+            recorded = 1;
+            continue;
+        }
+        k += recorded;
+        arm(recorded);
+        b2c_status st = world_step(&p->w, steps[i]);
+        arm(0);
+        harness_checks++;
+        if (st != B2C_OK && now.kind != 0 && recorded) {
+            check_failure(p, k, steps[i]);
+            return;
+        }
+        if (st != B2C_OK) {
+            report(p, k, "a step without a fault", &p->w.err);
+            return;
+        }
+        if (now.kind == 0 && p->w.s != NULL) {
+            CHECK_EQ(content_of(p->w.s, p->w.ctx, &p->states[k], &p->w.err), B2C_OK);
+        } else if (now.kind == 0 && k > 0) {
+            content_copy(&p->states[k - 1], &p->states[k]);
+        }
+    }
+    if (now.kind != 0) {
+        check_stored(p, k, k, NULL);
+    }
+}
+
+/* One run from the beginning. */
+static void run_once(plan *p, const scenario *sc, uint8_t storage, uint8_t level)
+{
+    nruns++;
+    world_init(&p->w, sc, path, storage, level);
+    run_steps(p);
+    b2c_schunk_free(p->w.s);
+    p->w.s = NULL;
+    world_free(&p->w);
+    remove_path(root);
+    (void)mkdir(root, 0777);
+}
+
+static void run_all(const scenario *sc, uint8_t storage)
+{
+    static const int kinds[] = { ENOSPC, EIO, EINTR, SHORT_WRITE, NO_MEMORY };
+    static plan p;
+    p = (plan){ .reports = 0 };
+    now = (fault){ .kind = 0 };
+    run_once(&p, sc, storage, B2C_DURABILITY_COMMIT);
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        for (int lasts = 0; lasts < 2; lasts++) {
+            uint64_t n = 0;
+            do {
+                now = (fault){ .kind = kinds[i], .lasts = lasts, .at = ++n };
+                run_once(&p, sc, storage, B2C_DURABILITY_COMMIT);
+            } while (now.fired);
+            CHECK(n > 1);
+        }
+    }
+    for (int i = 0; i <= MAX_STEPS; i++) {
+        content_free(&p.states[i]);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    make_root(root, sizeof root);
+    print_path(path, sizeof path, "%s/live.b2frame", root);
+    b2i_io_hook = hook;
+    for (int i = 0; i < NSCENARIOS; i++) {
+        if (argc < 2 || strcmp(argv[1], scenarios[i].name) == 0) {
+            run_all(&scenarios[i], B2C_STORAGE_FILE);
+            run_all(&scenarios[i], B2C_STORAGE_DIR);
+        }
+    }
+    b2i_io_hook = NULL;
+    remove_path(root);
+    printf("%lu runs\n", nruns);
+    return RESULT();
+}

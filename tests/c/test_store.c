@@ -1,0 +1,368 @@
+/*
+ * test_store.c: super-chunks that change: editing, transactions, recovery, checksums, locks,
+ * mappings and functions of a user.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "frame.h"
+#include "harness.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { CHUNK = 400, BIG = 1 << 20 };
+
+static b2c_ctx *ctx;
+static b2c_error err;
+static char dir[] = "/tmp/b2c_test_store_XXXXXX";
+static uint64_t seed = 88172645463325252u;
+
+static const char *path_of(const char *name)
+{
+    static char paths[4][256];
+    static unsigned n;
+    char *path = paths[n++ % 4];
+    snprintf(path, sizeof paths[0], "%s/%s", dir, name);
+    return path;
+}
+
+static b2c_schunk *make(uint8_t storage, const char *path, int64_t chunksize)
+{
+    b2c_schunk_params p;
+    b2c_schunk *s = NULL;
+    b2c_schunk_params_init(&p);
+    p.storage = storage;
+    p.path = path;
+    p.chunksize = chunksize;
+    p.cparams.typesize = 4;
+    p.cparams.codec = B2C_CODEC_BLOSCLZ;
+    CHECK_EQ(b2c_schunk_new(&p, &s, &err), B2C_OK);
+    return s;
+}
+
+static b2c_schunk *reopen(b2c_schunk *s, const char *path, int mode)
+{
+    if (path == NULL) {
+        return s;
+    }
+    CHECK_EQ(b2c_schunk_close(s, &err), B2C_OK);
+    s = NULL;
+    CHECK_EQ(b2c_schunk_open(path, 0, mode, NULL, &s, &err), B2C_OK);
+    return s;
+}
+
+/* ---- editing, compared with an array of bytes ---- */
+
+/* Chunks of a model are one byte value each, so that a number is enough. */
+typedef struct model {
+    int v[64];
+    unsigned n;
+} model;
+
+static void check_model(const b2c_schunk *s, const model *m)
+{
+    uint8_t data[CHUNK];
+    b2c_schunk_info info;
+    size_t n;
+    b2c_schunk_info_get(s, &info);
+    CHECK_EQ(info.nchunks, m->n);
+    CHECK_EQ(info.nbytes, m->n * CHUNK);
+    for (unsigned i = 0; i < m->n; i++) {
+        memset(data, 0xEE, sizeof data);
+        CHECK_EQ(b2c_schunk_decode_chunk(s, ctx, i, data, sizeof data, &n, &err), B2C_OK);
+        CHECK_EQ(data[0], m->v[i]);
+        CHECK(memcmp(data, data + 1, CHUNK - 1) == 0);
+    }
+}
+
+static void put_in(model *m, unsigned at, int v)
+{
+    memmove(m->v + at + 1, m->v + at, (m->n - at) * sizeof m->v[0]);
+    m->v[at] = v;
+    m->n++;
+}
+
+static void edit(b2c_schunk *s, model *m)
+{
+    uint8_t data[2 * CHUNK];
+    unsigned kind = (unsigned)(harness_random(&seed) % 8), n = m->n;
+    unsigned at = n == 0 ? 0 : (unsigned)(harness_random(&seed) % n);
+    int v = (int)(harness_random(&seed) % 256);
+    uint64_t order[64];
+    memset(data, v, sizeof data);
+    if (kind <= 1 || n == 0) {
+        CHECK_EQ(b2c_schunk_append(s, ctx, data, CHUNK, &err), B2C_OK);
+        put_in(m, n, v);
+    } else if (kind == 2) {
+        CHECK_EQ(b2c_schunk_insert(s, ctx, at, data, CHUNK, &err), B2C_OK);
+        put_in(m, at, v);
+    } else if (kind == 3) {
+        CHECK_EQ(b2c_schunk_update(s, ctx, at, data, CHUNK, &err), B2C_OK);
+        m->v[at] = v;
+    } else if (kind == 4) {
+        CHECK_EQ(b2c_schunk_delete_chunk(s, at, &err), B2C_OK);
+        memmove(m->v + at, m->v + at + 1, (n - at - 1) * sizeof m->v[0]);
+        m->n--;
+    } else if (kind == 5) {
+        for (unsigned i = 0; i < n; i++) {
+            order[i] = (i + at) % n;
+        }
+        model old = *m;
+        CHECK_EQ(b2c_schunk_reorder(s, order, n, &err), B2C_OK);
+        for (unsigned i = 0; i < n; i++) {
+            m->v[i] = old.v[order[i]];
+        }
+    } else if (kind == 6) {
+        CHECK_EQ(b2c_schunk_update_special(s, at, B2C_SPECIAL_ZERO, NULL, &err), B2C_OK);
+        m->v[at] = 0;
+    } else if (at + 2 <= n) {
+        CHECK_EQ(b2c_schunk_write(s, ctx, at * CHUNK, data, 2 * CHUNK, &err), B2C_OK);
+        m->v[at] = m->v[at + 1] = v;
+    }
+}
+
+static void test_editing(uint8_t storage, const char *path, int durability, int mode)
+{
+    model m = { .n = 0 }, kept;
+    b2c_schunk *s = make(storage, path, CHUNK);
+    for (int i = 0; i < 120; i++) {
+        CHECK_EQ(b2c_schunk_set_durability(s, durability, &err), B2C_OK);
+        edit(s, &m);
+        check_model(s, &m);
+        if (i % 10 == 3) {
+            kept = m;
+            CHECK_EQ(b2c_schunk_begin(s, &err), B2C_OK);
+            CHECK_EQ(b2c_schunk_begin(s, &err), B2C_E_ARGUMENT);
+            edit(s, &m);
+            edit(s, &m);
+            check_model(s, &m);
+            if (i % 20 == 3) {
+                CHECK_EQ(b2c_schunk_rollback(s, &err), B2C_OK);
+                m = kept;
+            } else {
+                CHECK_EQ(b2c_schunk_commit(s, &err), B2C_OK);
+            }
+            check_model(s, &m);
+        }
+        if (i % 15 == 7) {
+            s = reopen(s, path, mode);
+            check_model(s, &m);
+        }
+        if (i % 30 == 11) {
+            CHECK_EQ(b2c_schunk_flush(s, &err), B2C_OK);
+        }
+        if (m.n > 50) {
+            CHECK_EQ(b2c_schunk_truncate(s, ctx, 10 * CHUNK, &err), B2C_OK);
+            m.n = 10;
+        }
+    }
+    s = reopen(s, path, B2C_OPEN_READ);
+    check_model(s, &m);
+    b2c_schunk_free(s);
+}
+
+/* ---- what a killed writer leaves ---- */
+
+static void copy_file(const char *from, const char *to)
+{
+    uint8_t buf[65536];
+    FILE *in = fopen(from, "rb"), *out = fopen(to, "wb");
+    size_t n;
+    CHECK(in != NULL && out != NULL);
+    while (in != NULL && out != NULL && (n = fread(buf, 1, sizeof buf, in)) > 0) {
+        CHECK(fwrite(buf, 1, n, out) == n);
+    }
+    if (in != NULL) {
+        fclose(in);
+    }
+    if (out != NULL) {
+        fclose(out);
+    }
+}
+
+/* After every edit the file, as it is now, opens with all edits so far; and one can go on. */
+static void test_recovery(void)
+{
+    const char *path = path_of("live"), *copy = path_of("copy");
+    model m = { .n = 0 };
+    b2c_schunk *s = make(B2C_STORAGE_FILE, path, CHUNK), *t;
+    for (int i = 0; i < 60; i++) {
+        edit(s, &m);
+        copy_file(path, copy);
+        t = NULL;
+        CHECK_EQ(b2c_schunk_open(copy, 0, B2C_OPEN_READ, NULL, &t, &err), B2C_OK);
+        check_model(t, &m);
+        b2c_schunk_free(t);
+        model more = m;
+        CHECK_EQ(b2c_schunk_open(copy, 0, B2C_OPEN_UPDATE, NULL, &t, &err), B2C_OK);
+        edit(t, &more);
+        t = reopen(t, copy, B2C_OPEN_READ);
+        check_model(t, &more);
+        b2c_schunk_free(t);
+        if (m.n > 50) {
+            break;
+        }
+    }
+    b2c_schunk_free(s);
+}
+
+/* ---- checksums of blocks ---- */
+
+static void flip_byte(const char *path, long at)
+{
+    FILE *f = fopen(path, "r+b");
+    CHECK(f != NULL && fseek(f, at, SEEK_SET) == 0);
+    int c = fgetc(f);
+    CHECK(fseek(f, at, SEEK_SET) == 0 && fputc(c ^ 4, f) != EOF);
+    fclose(f);
+}
+
+/* Damage in one block of a large chunk is found by who reads it, and by nobody else. */
+static void test_blocks(uint8_t storage, const char *path, const char *file, long chunk_at)
+{
+    uint8_t *data = malloc(BIG), *out = malloc(BIG);
+    for (size_t i = 0; i < BIG; i++) {
+        data[i] = (uint8_t)(i % 4 == 0 ? harness_random(&seed) : 7);
+    }
+    b2c_schunk *s = make(storage, path, BIG);
+    CHECK_EQ(b2c_schunk_append(s, ctx, data, BIG, &err), B2C_OK);
+    b2c_chunk_info info;
+    CHECK_EQ(b2c_schunk_chunk_info(s, 0, &info, &err), B2C_OK);
+    CHECK(info.nblocks >= 4 && info.cbytes > 65536);
+    uint64_t last = (info.nblocks - 1) * info.blocksize;
+    s = reopen(s, path, B2C_OPEN_READ);
+    b2c_schunk_free(s);
+    flip_byte(file, chunk_at + (long)info.cbytes - 100); /* in the last block */
+    s = NULL;
+    CHECK_EQ(b2c_schunk_open(path, 0, B2C_OPEN_READ, NULL, &s, &err), B2C_OK);
+    CHECK_EQ(b2c_schunk_read(s, ctx, 10, 100, out, BIG, &err), B2C_OK);
+    CHECK(memcmp(out, data + 10, 100) == 0);
+    CHECK_EQ(b2c_schunk_read(s, ctx, last, 100, out, BIG, &err), B2C_E_CHECKSUM);
+    CHECK_EQ(err.chunk, 0);
+    CHECK_EQ(err.block, info.nblocks - 1);
+    CHECK_EQ(b2c_schunk_read(s, ctx, 0, BIG, out, BIG, &err), B2C_E_CHECKSUM);
+    CHECK_EQ(b2c_schunk_set_checksums(s, 1, 0, &err), B2C_OK);
+    b2c_status st = b2c_schunk_read(s, ctx, last, 100, out, BIG, &err);
+    CHECK(st == B2C_OK || st == B2C_E_CORRUPT); /* not compared any more */
+    b2c_schunk_free(s);
+    free(data);
+    free(out);
+}
+
+/* ---- locks, copies, mappings, functions ---- */
+
+static void test_modes(void)
+{
+    const char *path = path_of("modes");
+    uint8_t data[CHUNK], out[CHUNK];
+    struct stat before, after;
+    size_t n;
+    memset(data, 5, sizeof data);
+    b2c_schunk *s = make(B2C_STORAGE_FILE, path, CHUNK), *t = NULL;
+    CHECK_EQ(b2c_schunk_append(s, ctx, data, CHUNK, &err), B2C_OK);
+    s = reopen(s, path, B2C_OPEN_UPDATE | B2C_OPEN_LOCK);
+    CHECK_EQ(b2c_schunk_open(path, 0, B2C_OPEN_LOCK, NULL, &t, &err), B2C_E_LOCKED);
+    CHECK_EQ(b2c_schunk_open(path, 0, 3, NULL, &t, &err), B2C_E_ARGUMENT);
+    s = reopen(s, path, B2C_OPEN_READ | B2C_OPEN_LOCK);
+    CHECK_EQ(b2c_schunk_open(path, 0, B2C_OPEN_LOCK, NULL, &t, &err), B2C_OK);
+    b2c_schunk_free(t);
+    CHECK_EQ(b2c_schunk_open(path, 0, B2C_OPEN_UPDATE | B2C_OPEN_LOCK, NULL, &t, &err),
+             B2C_E_LOCKED);
+    CHECK(stat(path, &before) == 0);
+    s = reopen(s, path, B2C_OPEN_COPY | B2C_OPEN_MMAP);
+    memset(data, 6, sizeof data);
+    CHECK_EQ(b2c_schunk_update(s, ctx, 0, data, CHUNK, &err), B2C_OK);
+    CHECK_EQ(b2c_schunk_append(s, ctx, data, CHUNK, &err), B2C_OK);
+    CHECK_EQ(b2c_schunk_decode_chunk(s, ctx, 0, out, sizeof out, &n, &err), B2C_OK);
+    CHECK(memcmp(data, out, CHUNK) == 0);
+    s = reopen(s, path, B2C_OPEN_READ | B2C_OPEN_MMAP);
+    CHECK_EQ(b2c_schunk_decode_chunk(s, ctx, 0, out, sizeof out, &n, &err), B2C_OK);
+    CHECK_EQ(out[0], 5);
+    CHECK(stat(path, &after) == 0 && before.st_size == after.st_size);
+    b2c_schunk_free(s);
+}
+
+typedef struct user {
+    int fd;
+    int fails_after; /* calls of read_at; below 0: never */
+    int nclosed;
+} user;
+
+static int user_read(void *handle, uint64_t at, void *dst, size_t n)
+{
+    user *u = handle;
+    if (u->fails_after == 0) {
+        return 5;
+    }
+    u->fails_after--;
+    return pread(u->fd, dst, n, (off_t)at) == (ssize_t)n ? 0 : 5;
+}
+
+static int user_size(void *handle, uint64_t *size)
+{
+    struct stat st;
+    CHECK(fstat(((user *)handle)->fd, &st) == 0);
+    *size = (uint64_t)st.st_size;
+    return 0;
+}
+
+static void user_close(void *handle)
+{
+    ((user *)handle)->nclosed++;
+}
+
+static void test_user(void)
+{
+    const char *path = path_of("user");
+    uint8_t data[CHUNK] = { 1, 2, 3 }, out[CHUNK];
+    b2c_schunk *s = make(B2C_STORAGE_FILE, path, CHUNK);
+    CHECK_EQ(b2c_schunk_append(s, ctx, data, CHUNK, &err), B2C_OK);
+    CHECK_EQ(b2c_schunk_close(s, &err), B2C_OK);
+    user u = { .fd = open(path, O_RDONLY), .fails_after = -1 };
+    b2c_io_table table = { &u, user_read, user_size, user_close };
+    s = NULL;
+    CHECK_EQ(b2c_schunk_open_io(&table, 0, NULL, &s, &err), B2C_OK);
+    CHECK_EQ(b2c_schunk_read(s, ctx, 0, CHUNK, out, CHUNK, &err), B2C_OK);
+    CHECK(memcmp(data, out, CHUNK) == 0);
+    u.fails_after = 0;
+    CHECK_EQ(b2c_schunk_read(s, ctx, 0, CHUNK, out, CHUNK, &err), B2C_E_CALLBACK);
+    CHECK_EQ(err.sys_errno, 5);
+    b2c_schunk_free(s);
+    CHECK_EQ(u.nclosed, 1);
+    for (int i = 0; i < 4; i++) {
+        u.fails_after = i;
+        CHECK_EQ(b2c_schunk_open_io(&table, 0, NULL, &s, &err), B2C_E_CALLBACK);
+        CHECK_EQ(u.nclosed, 2 + i);
+    }
+    table.size = NULL;
+    CHECK_EQ(b2c_schunk_open_io(&table, 0, NULL, &s, &err), B2C_E_ARGUMENT);
+    close(u.fd);
+}
+
+int main(void)
+{
+    char path[300], file[400];
+    CHECK(mkdtemp(dir) != NULL);
+    CHECK_EQ(b2c_ctx_new(NULL, 1, NULL, &ctx, &err), B2C_OK);
+    test_editing(B2C_STORAGE_MEMORY, NULL, B2C_DURABILITY_PROCESS, 0);
+    for (int level = B2C_DURABILITY_NONE; level <= B2C_DURABILITY_COMMIT; level++) {
+        snprintf(path, sizeof path, "%s/edit%d", dir, level);
+        test_editing(B2C_STORAGE_FILE, path, level, B2C_OPEN_UPDATE);
+        snprintf(path, sizeof path, "%s/edit_dir%d", dir, level);
+        test_editing(B2C_STORAGE_DIR, path, level, B2C_OPEN_UPDATE);
+    }
+    snprintf(path, sizeof path, "%s/edit_mapped", dir);
+    test_editing(B2C_STORAGE_FILE, path, B2C_DURABILITY_PROCESS, B2C_OPEN_UPDATE | B2C_OPEN_MMAP);
+    test_recovery();
+    snprintf(path, sizeof path, "%s/blocks", dir);
+    test_blocks(B2C_STORAGE_FILE, path, path, 97);
+    snprintf(path, sizeof path, "%s/blocks_dir", dir);
+    snprintf(file, sizeof file, "%s/00000000.chunk", path);
+    test_blocks(B2C_STORAGE_DIR, path, file, 0);
+    test_modes();
+    test_user();
+    b2c_ctx_free(ctx);
+    snprintf(path, sizeof path, "rm -r %s", dir);
+    CHECK_EQ(system(path), 0);
+    return RESULT();
+}
