@@ -11,8 +11,7 @@ static void check_part(const uint8_t *data, size_t n, const b2c_chunk_info *info
     size_t len = 0, size = (size_t)nitems * info->typesize;
     uint8_t *part = fuzz_alloc(size);
     b2c_error err;
-    b2c_status status =
-        b2c_getitem(fuzz_ctx(), data, n, first, nitems, part, size, &len, &err);
+    b2c_status status = b2c_getitem(fuzz_ctx(), data, n, first, nitems, part, size, &len, &err);
     fuzz_check_error(status, &err);
     if (whole != NULL) {
         FUZZ_REQUIRE(status == B2C_OK && len == size);

@@ -64,8 +64,7 @@ static void update_chunk(model *m, size_t k, const uint8_t *src, size_t n)
 static void delete_chunk(model *m, size_t k)
 {
     splice(m, start_of(m, k), m->chunk_len[k], m->bytes, 0);
-    memmove(m->chunk_len + k, m->chunk_len + k + 1,
-            (m->nchunks - k - 1) * sizeof *m->chunk_len);
+    memmove(m->chunk_len + k, m->chunk_len + k + 1, (m->nchunks - k - 1) * sizeof *m->chunk_len);
     m->nchunks--;
 }
 
@@ -258,35 +257,50 @@ static void transact(b2c_schunk *s, size_t choice, int *is_open)
     *is_open = 0;
 }
 
-static void run(b2c_schunk *s, script *in)
+static void edit_vlmeta(b2c_schunk *s, script *in, const uint8_t *data, size_t n)
+{
+    b2c_error err;
+    const char *name = next(in) % 2 ? "a" : "b";
+    b2c_status st = next(in) % 3 ? b2c_schunk_vlmeta_set(s, fuzz_ctx(), name, data, n, &err)
+                                 : b2c_schunk_vlmeta_delete(s, name, &err);
+    fuzz_check_error(st, &err);
+}
+
+/* One operation; returns the super-chunk, which may have been opened anew. */
+static b2c_schunk *step(b2c_schunk *s, script *in, int *in_transaction)
 {
     static uint8_t data[CHUNKSIZE + 8];
+    size_t n = 0, op = next(in) % 12;
+    if (now.len > MAX_LEN || now.nchunks + 8 > MAX_CHUNKS) {
+        op = 3;
+    }
+    if (op < 4 || (op >= 6 && op < 10)) {
+        n = make_data(in, data);
+    }
+    if (op < 4) {
+        size_t k = now.nchunks == 0 ? 0 : next(in) % (now.nchunks + 1);
+        (void)edit_chunk(s, op, k, data, n);
+    } else if (op == 4) {
+        (void)reorder(s);
+    } else if (op == 5) {
+        (void)fill(s, in);
+    } else if (op < 8) {
+        (void)rewrite(s, in, data, n);
+    } else if (op < 10) {
+        edit_vlmeta(s, in, data, n);
+    } else if (op == 10) {
+        transact(s, next(in), in_transaction);
+    } else if (!*in_transaction) {
+        return reopen(s);
+    }
+    return s;
+}
+
+static void run(b2c_schunk *s, script *in)
+{
     int in_transaction = 0;
     for (int ops = 0; in->at < in->n && ops < MAX_OPS; ops++) {
-        size_t op = next(in) % 12;
-        if (now.len > MAX_LEN || now.nchunks + 8 > MAX_CHUNKS) {
-            op = 3;
-        }
-        if (op < 4) {
-            size_t n = make_data(in, data);
-            (void)edit_chunk(s, op, now.nchunks == 0 ? 0 : next(in) % (now.nchunks + 1), data, n);
-        } else if (op == 4) {
-            (void)reorder(s);
-        } else if (op == 5) {
-            (void)fill(s, in);
-        } else if (op < 8) {
-            size_t n = make_data(in, data);
-            (void)rewrite(s, in, data, n);
-        } else if (op == 8) {
-            size_t n = make_data(in, data);
-            (void)b2c_schunk_vlmeta_set(s, fuzz_ctx(), next(in) % 2 ? "a" : "b", data, n, NULL);
-        } else if (op == 9) {
-            (void)b2c_schunk_vlmeta_delete(s, "a", NULL);
-        } else if (op == 10) {
-            transact(s, next(in), &in_transaction);
-        } else if (!in_transaction) {
-            s = reopen(s);
-        }
+        s = step(s, in, &in_transaction);
         compare(s, &now);
     }
     if (in_transaction) { /* closing forgets it */

@@ -69,8 +69,8 @@ static void read_all(const b2c_schunk *s)
     size_t len = 0;
     b2c_schunk_info_get(s, &info);
     for (uint64_t i = 0; i < info.nchunks && i < 16; i++) {
-        fuzz_check_error(
-            b2c_schunk_decode_chunk(s, fuzz_ctx(), i, out, sizeof out, &len, &err), &err);
+        fuzz_check_error(b2c_schunk_decode_chunk(s, fuzz_ctx(), i, out, sizeof out, &len, &err),
+                         &err);
         int has;
         fuzz_check_error(b2c_schunk_verify_chunk(s, fuzz_ctx(), i, &has, &err), &err);
     }

@@ -97,7 +97,9 @@ static void read_array(const b2c_schunk *s)
     }
     uint64_t room = sizeof out / nd.itemsize;
     for (uint32_t d = 0; d < nd.ndim; d++) {
-        count[d] = nd.shape[d] == 0 ? 0 : nd.shape[d] % 3 + 1 < nd.shape[d] ? nd.shape[d] % 3 + 1 : 1;
+        count[d] = nd.shape[d] == 0                    ? 0
+                   : nd.shape[d] % 3 + 1 < nd.shape[d] ? nd.shape[d] % 3 + 1
+                                                       : 1;
         count[d] = count[d] <= room ? count[d] : 1;
         step[d] = count[d] > 1 ? (nd.shape[d] - 1) / (count[d] - 1) : 1;
         room = count[d] == 0 ? room : room / count[d];

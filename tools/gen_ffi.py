@@ -17,6 +17,13 @@ from cffi import FFI
 BEGIN = "/* cffi: begin */"
 END = "/* cffi: end */"
 
+# Functions that C calls; blosc2c/reader.py defines them.
+CALLBACKS = """
+extern "Python" int user_read_at(void *handle, uint64_t at, void *dst, size_t n);
+extern "Python" int user_size(void *handle, uint64_t *size);
+extern "Python" void user_close(void *handle);
+"""
+
 
 def declarations(header: str) -> str:
     """The part of the header that cffi is to know, without macros."""
@@ -29,6 +36,7 @@ def declarations(header: str) -> str:
 def main(header_path: str, source_path: str) -> None:
     ffi = FFI()
     ffi.cdef(declarations(Path(header_path).read_text(encoding="utf-8")))
+    ffi.cdef(CALLBACKS)
     ffi.set_source("blosc2c._b2c", '#include "blosc2c.h"')
     ffi.emit_c_code(source_path)
 

@@ -14,7 +14,7 @@ void b2c_cparams_init(b2c_cparams *cparams)
     *cparams = (b2c_cparams){
         .size = sizeof *cparams,
         .typesize = 8,
-        .codec = B2C_CODEC_ZSTD,
+        .codec = b2c_codec_available(B2C_CODEC_ZSTD) ? B2C_CODEC_ZSTD : B2C_CODEC_BLOSCLZ,
         .clevel = 5,
         .splitmode = B2C_SPLIT_AUTO,
         .filters = { 0, 0, 0, 0, 0, B2C_FILTER_SHUFFLE },

@@ -253,36 +253,68 @@ static b2i_frame_layout layout_of(const b2i_frame_plan *plan, bool checksums)
     return l;
 }
 
-static b2c_status write_empty(const b2c_schunk_params *p, const b2c_schunk *s,
-                              const b2i_frame_plan *plan, b2i_io *io, b2c_error *err)
+/* A new file; one that a killed process left there is removed. */
+static b2c_status open_temporary(const char *path, b2i_io **io, b2c_error *err)
 {
-    B2I_TRY(b2i_frame_emit(s, plan, p->checksums != 0, io, err));
-    if (p->durability == B2C_DURABILITY_COMMIT) {
-        B2I_TRY(io->ops->sync(io, err));
-        B2I_TRY(b2i_fs_parent_sync(p->path, err));
+    b2c_status st = b2i_io_file_open(path, B2I_IO_CREATE, io, err);
+    if (st == B2C_E_EXISTS) {
+        B2I_TRY(b2i_fs_remove(B2I_FS_CWD, path, err));
+        st = b2i_io_file_open(path, B2I_IO_CREATE, io, err);
     }
-    return B2C_OK;
+    return st;
+}
+
+/* The empty frame under a temporary name, then its own: there is never half of it. */
+static b2c_status write_empty(const b2c_schunk_params *p, const b2c_schunk *s,
+                              const b2i_frame_plan *plan, const char *tmp, b2i_io **io,
+                              b2c_error *err)
+{
+    bool seal = p->durability == B2C_DURABILITY_COMMIT;
+    B2I_TRY(open_temporary(tmp, io, err));
+    b2c_status st = b2i_frame_emit(s, plan, p->checksums != 0, *io, err);
+    if (st == B2C_OK && seal) {
+        st = (*io)->ops->sync(*io, err);
+    }
+    const char *name = tmp;
+    if (st == B2C_OK) {
+        st = b2i_fs_publish(tmp, p->path, err);
+        name = st == B2C_OK ? p->path : tmp;
+    }
+    if (st == B2C_OK && seal) {
+        st = b2i_fs_parent_sync(p->path, err);
+    }
+    if (st != B2C_OK) {
+        (void)b2i_fs_remove(B2I_FS_CWD, name, NULL);
+        (void)(*io)->ops->close(*io, NULL);
+    }
+    return st;
 }
 
 static b2c_status create_file(const b2c_schunk_params *p, b2c_schunk *s, b2c_error *err)
 {
+    static const char suffix[] = ".b2tmp";
     b2i_frame_plan plan;
     b2i_io *io;
-    B2I_TRY(b2i_frame_plan_make(s, p->checksums != 0, &plan, err));
-    b2c_status st = b2i_io_file_open(p->path, B2I_IO_CREATE, &io, err);
+    size_t n = strlen(p->path);
+    char *tmp = b2i_malloc(n + sizeof suffix);
+    if (tmp == NULL) {
+        return b2i_fail_memory(err);
+    }
+    memcpy(tmp, p->path, n);
+    memcpy(tmp + n, suffix, sizeof suffix);
+    b2c_status st = b2i_frame_plan_make(s, p->checksums != 0, &plan, err);
     if (st == B2C_OK) {
-        st = write_empty(p, s, &plan, io, err);
+        st = write_empty(p, s, &plan, tmp, &io, err);
         if (st == B2C_OK) {
             b2i_frame_layout layout = layout_of(&plan, p->checksums != 0);
             st = b2i_store_file_new(io, p->path, 0, true, &layout, &s->store, err);
-        } else {
-            (void)io->ops->close(io, NULL);
+            if (st != B2C_OK) {
+                (void)b2i_fs_remove(B2I_FS_CWD, p->path, NULL);
+            }
         }
-        if (st != B2C_OK) {
-            (void)b2i_fs_remove(B2I_FS_CWD, p->path, NULL);
-        }
+        b2i_frame_plan_free(&plan);
     }
-    b2i_frame_plan_free(&plan);
+    b2i_free(tmp);
     return st;
 }
 
@@ -290,8 +322,20 @@ static b2c_status create_dir(const b2c_schunk_params *p, b2c_schunk *s, b2c_erro
 {
     bool seal = p->durability == B2C_DURABILITY_COMMIT;
     int dir;
-    B2I_TRY(b2i_fs_dir_make(p->path, err));
-    b2c_status st = b2i_fs_dir_open(p->path, &dir, err);
+    b2c_status st = b2i_fs_dir_make(p->path, err);
+    bool is_new = st == B2C_OK;
+    if (st == B2C_E_EXISTS && b2i_fs_is_dir(p->path)) {
+        st = B2C_OK; /* an empty one will do: a process may have been killed in the next step */
+    }
+    B2I_TRY(st);
+    st = b2i_fs_dir_open(p->path, &dir, err);
+    if (st == B2C_OK && !is_new) {
+        st = b2i_store_dir_check_empty(dir, err);
+        if (st != B2C_OK) {
+            b2i_fs_dir_close(dir);
+            return st;
+        }
+    }
     if (st == B2C_OK) {
         b2i_frame_layout layout = { 0 };
         st = b2i_store_dir_create(dir, &s->now, p->checksums != 0, seal, &layout, err);
@@ -304,7 +348,7 @@ static b2c_status create_dir(const b2c_schunk_params *p, b2c_schunk *s, b2c_erro
             b2i_store_dir_destroy(dir);
         }
     }
-    if (st != B2C_OK) {
+    if (st != B2C_OK && is_new) {
         (void)b2i_fs_dir_remove(p->path, NULL);
     }
     return st;

@@ -215,7 +215,7 @@ static b2c_status sync_chunks(dir_store *d, b2c_error *err)
         char name[NAME_LEN + 1];
         b2i_io *io;
         name_of(d->unsynced, name);
-        if (b2i_io_file_open_in(d->dir, name, B2I_IO_READ, &io, NULL) != B2C_OK) {
+        if (b2i_io_file_open_in(d->dir, name, B2I_IO_UPDATE, &io, NULL) != B2C_OK) {
             continue; /* dropped */
         }
         b2c_status st = io->ops->sync(io, err);
@@ -223,6 +223,20 @@ static b2c_status sync_chunks(dir_store *d, b2c_error *err)
         B2I_TRY(st);
     }
     return B2C_OK;
+}
+
+/* Puts all of a committed state on the medium, and the name of the directory. */
+static b2c_status sync_all(dir_store *d, b2c_error *err)
+{
+    b2i_io *io;
+    B2I_TRY(sync_chunks(d, err));
+    B2I_TRY(b2i_io_file_open_in(d->dir, INDEX_NAME, B2I_IO_UPDATE, &io, err));
+    b2c_status st = io->ops->sync(io, err);
+    b2c_status st2 = io->ops->close(io, st == B2C_OK ? err : NULL);
+    B2I_TRY(st);
+    B2I_TRY(st2);
+    B2I_TRY(b2i_fs_dir_sync(d->dir, err));
+    return b2i_fs_dir_parent_sync(d->dir, err);
 }
 
 static void number_record_make(uint64_t next, const uint8_t *fingerprint,
@@ -366,8 +380,8 @@ static b2c_status commit_now(dir_store *d, b2c_schunk *s, bool seal, b2c_error *
  */
 static bool may_wait(const dir_store *d, const b2c_schunk *s, b2i_commit_kind kind)
 {
-    if (kind == B2I_COMMIT_FLUSH || d->base.durability == B2C_DURABILITY_NONE) {
-        return kind != B2I_COMMIT_FLUSH;
+    if (d->base.durability == B2C_DURABILITY_NONE) {
+        return true;
     }
     if (kind == B2I_COMMIT_NOW || syncs(d) || (!d->was_logged && d->base.checksums)) {
         return false;
@@ -380,9 +394,9 @@ static b2c_status dir_commit(b2i_store *store, struct b2c_schunk *s, b2i_commit_
                              b2c_error *err)
 {
     dir_store *d = (dir_store *)store;
-    if (kind == B2I_COMMIT_FLUSH && !d->is_dirty) {
-        B2I_TRY(sync_chunks(d, err));
-        return b2i_fs_dir_sync(d->dir, err);
+    if (kind == B2I_COMMIT_FLUSH) {
+        B2I_TRY(d->is_dirty ? commit_now(d, s, false, err) : B2C_OK);
+        return sync_all(d, err);
     }
     d->is_dirty = true;
     d->pending += SPECIAL_PENDING;
@@ -391,7 +405,7 @@ static b2c_status dir_commit(b2i_store *store, struct b2c_schunk *s, b2i_commit_
         d->has_log = false; /* what follows could not be understood without this edit */
     }
     d->was_logged = false;
-    return waits ? B2C_OK : commit_now(d, s, kind == B2I_COMMIT_FLUSH || syncs(d), err);
+    return waits ? B2C_OK : commit_now(d, s, syncs(d), err);
 }
 
 static void dir_begin(b2i_store *store)
@@ -630,6 +644,21 @@ b2c_status b2i_store_dir_create(int dir, const b2i_state *now, bool checksums, b
     }
     b2i_frame_image_free(&image);
     return st;
+}
+
+static void count_others(void *arg, const char *name)
+{
+    size_t *n = arg;
+    *n += strcmp(name, ".") != 0 && strcmp(name, "..") != 0 && strcmp(name, INDEX_TMP) != 0;
+}
+
+b2c_status b2i_store_dir_check_empty(int dir, b2c_error *err)
+{
+    size_t n = 0;
+    B2I_TRY(b2i_fs_dir_each(dir, count_others, &n, err));
+    return n == 0 ? B2C_OK
+                  : b2i_fail(err, B2C_E_EXISTS, B2C_NO_OFFSET,
+                             "there is a directory with files at this path already");
 }
 
 void b2i_store_dir_destroy(int dir)

@@ -475,10 +475,11 @@ b2c_status b2i_file_commit(b2i_store *store, b2c_schunk *s, b2i_commit_kind kind
     if (waits) {
         return sync_if(f, syncs(f), err);
     }
-    if (kind == B2I_COMMIT_FLUSH && !f->is_dirty) {
-        return f->io->ops->sync(f->io, err);
+    if (kind != B2I_COMMIT_FLUSH) {
+        return commit_slot(f, s, false, err);
     }
-    return commit_slot(f, s, kind == B2I_COMMIT_FLUSH, err);
+    B2I_TRY(f->is_dirty ? commit_slot(f, s, true, err) : f->io->ops->sync(f->io, err));
+    return f->path == NULL ? B2C_OK : b2i_fs_parent_sync(f->path, err);
 }
 
 void b2i_file_begin(b2i_store *store)

@@ -224,7 +224,10 @@ typedef struct b2c_cparams {
     uint8_t filters_meta[6];
 } b2c_cparams;
 
-/* Defaults: zstd level 5, shuffle in slot 5, typesize 8, automatic split and block size. */
+/*
+ * Defaults: zstd level 5 (BloscLZ in a build without zstd), shuffle in slot 5, typesize 8,
+ * automatic split and block size.
+ */
 B2C_API void b2c_cparams_init(b2c_cparams *cparams);
 
 /* Facts of a chunk header. */

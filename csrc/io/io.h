@@ -77,12 +77,15 @@ b2c_status b2i_fs_dir_remove(const char *path, b2c_error *err);
 b2c_status b2i_fs_dir_each(int dir, void (*fn)(void *arg, const char *name), void *arg,
                            b2c_error *err);
 b2c_status b2i_fs_rename(int dir, const char *from, const char *to, b2c_error *err);
+/* The same for paths when nothing is at 'to' (B2C_E_EXISTS). */
+b2c_status b2i_fs_publish(const char *from, const char *to, b2c_error *err);
 b2c_status b2i_fs_remove(int dir, const char *name, b2c_error *err);
 /* Gives 'to' the permissions of 'from'. */
 b2c_status b2i_fs_copy_mode(const char *from, const char *to, b2c_error *err);
 /* Makes names created, renamed and removed in a directory durable. */
 b2c_status b2i_fs_dir_sync(int dir, b2c_error *err);
-/* The same for the directory that holds 'path'. */
+/* The same for the directory that holds an open directory, and for the one that holds 'path'. */
+b2c_status b2i_fs_dir_parent_sync(int dir, b2c_error *err);
 b2c_status b2i_fs_parent_sync(const char *path, b2c_error *err);
 bool b2i_fs_is_dir(const char *path);
 

@@ -184,6 +184,15 @@ static int at_dir(int dir)
     return dir == B2I_FS_CWD ? AT_FDCWD : dir;
 }
 
+static b2c_status fail_exists(b2c_error *err)
+{
+    (void)b2i_fail_io(err, EEXIST, B2C_NO_OFFSET, "there is something at this path already");
+    if (err != NULL) {
+        err->status = B2C_E_EXISTS;
+    }
+    return B2C_E_EXISTS;
+}
+
 /* Opens f->fd; 'extra' are flags besides those of the mode. */
 static b2c_status open_fd(file_io *f, int dir, int mode, int extra, b2c_error *err)
 {
@@ -199,11 +208,7 @@ static b2c_status open_fd(file_io *f, int dir, int mode, int extra, b2c_error *e
                  : openat(at_dir(dir), f->name, flags[mode] | O_CLOEXEC | O_NONBLOCK | extra, 0666);
     } while (fd < 0 && errno == EINTR);
     if (fd < 0 && errno == EEXIST) {
-        (void)b2i_fail_io(err, EEXIST, B2C_NO_OFFSET, "there is something at this path already");
-        if (err != NULL) {
-            err->status = B2C_E_EXISTS;
-        }
-        return B2C_E_EXISTS;
+        return fail_exists(err);
     }
     if (fd < 0) {
         return b2i_fail_io(err, errno, B2C_NO_OFFSET, "opening the file failed");
@@ -280,12 +285,9 @@ void b2i_fs_dir_close(int dir)
 b2c_status b2i_fs_dir_make(const char *path, b2c_error *err)
 {
     if (FAILS(B2I_CALL_DIR_MAKE, .name = path) || mkdir(path, 0777) != 0) {
-        int why = errno;
-        (void)b2i_fail_io(err, why, B2C_NO_OFFSET, "making the directory failed");
-        if (why == EEXIST && err != NULL) {
-            err->status = B2C_E_EXISTS;
-        }
-        return why == EEXIST ? B2C_E_EXISTS : B2C_E_IO;
+        return errno == EEXIST
+                   ? fail_exists(err)
+                   : b2i_fail_io(err, errno, B2C_NO_OFFSET, "making the directory failed");
     }
     return B2C_OK;
 }
@@ -327,6 +329,24 @@ b2c_status b2i_fs_rename(int dir, const char *from, const char *to, b2c_error *e
     return B2C_OK;
 }
 
+b2c_status b2i_fs_publish(const char *from, const char *to, b2c_error *err)
+{
+    struct stat info;
+    int why = FAILS(B2I_CALL_RENAME, .name = from, .to = to) || link(from, to) != 0 ? errno : 0;
+    if (why == EPERM || why == ENOTSUP || why == EOPNOTSUPP || why == ENOSYS || why == EMLINK) {
+        /* No links in this file system; renaming replaces what appears in between. */
+        why = lstat(to, &info) == 0 ? EEXIST : rename(from, to) != 0 ? errno : 0;
+    }
+    if (why == EEXIST) {
+        return fail_exists(err);
+    }
+    if (why != 0) {
+        return b2i_fail_io(err, why, B2C_NO_OFFSET, "giving the new file its name failed");
+    }
+    (void)b2i_fs_remove(B2I_FS_CWD, from, NULL);
+    return B2C_OK;
+}
+
 b2c_status b2i_fs_copy_mode(const char *from, const char *to, b2c_error *err)
 {
     struct stat info;
@@ -359,6 +379,17 @@ static b2c_status sync_dir(int dir, const char *name, b2c_error *err)
 b2c_status b2i_fs_dir_sync(int dir, b2c_error *err)
 {
     return sync_dir(dir, ".", err);
+}
+
+b2c_status b2i_fs_dir_parent_sync(int dir, b2c_error *err)
+{
+    int fd = openat(dir, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0) {
+        return b2i_fail_io(err, errno, B2C_NO_OFFSET, "opening the directory failed");
+    }
+    b2c_status st = sync_dir(fd, "..", err);
+    (void)close(fd);
+    return st;
 }
 
 b2c_status b2i_fs_parent_sync(const char *path, b2c_error *err)

@@ -43,6 +43,7 @@ static inline int name_number(const char *name)
     size_t root = strlen(rec.root);
     print_path(buf, sizeof buf, "./%s", name);
     const char *key = strncmp(name, rec.root, root) == 0 ? name + root : buf;
+    key = strcmp(name, "..") == 0 ? "" : key; /* of the sparse frame: the root */
     for (int i = 0; i < rec.nnames; i++) {
         if (strcmp(rec.names[i], key) == 0) {
             return i;

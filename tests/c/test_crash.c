@@ -242,7 +242,10 @@ static void check_power_at(history *h, const medium *m, int k, size_t i, unsigne
     }
 }
 
-/* Power fails at any moment, and what was not synchronised is there or not. */
+/*
+ * Power fails at any moment, and what was not synchronised is there or not.  Levels that do not
+ * wait for the medium promise something after a flush only.
+ */
 static void check_power(history *h, unsigned nsubsets)
 {
     static disk now, tmp[2];
@@ -262,7 +265,12 @@ static void check_power(history *h, unsigned nsubsets)
         for (size_t i = h->ends[k - 1]; i < h->ends[k]; i++) {
             apply(&now, &rec.v[i]);
             medium_follow(&m, &now, i);
-            check_power_at(h, &m, k, i + 1, ntrials, tmp, &seed);
+            if (h->w.level == B2C_DURABILITY_COMMIT) {
+                check_power_at(h, &m, k, i + 1, ntrials, tmp, &seed);
+            }
+        }
+        if (h->w.level != B2C_DURABILITY_COMMIT && h->kinds[k] == FLUSH) {
+            check_power_at(h, &m, k, h->ends[k], nsubsets, tmp, &seed);
         }
     }
     disk_free(&now);
@@ -312,9 +320,7 @@ static void run(const scenario *sc, uint8_t storage, uint8_t level, unsigned nsu
     CHECK(good);
     if (good) {
         check_kills(&h);
-        if (level == B2C_DURABILITY_COMMIT) {
-            check_power(&h, nsubsets);
-        }
+        check_power(&h, nsubsets);
         CHECK(h.checked > 0);
     }
     for (int i = 0; i <= h.nsteps; i++) {

@@ -216,6 +216,8 @@ typedef struct scenario {
 /* Every kind of edit after opening, with an append before and behind it, and longer ones. */
 static const scenario scenarios[] = {
     { .name = "create", .steps = { RECORDED, CREATE, APPEND, CLOSE } },
+    { .name = "create and flush", .steps = { RECORDED, CREATE, FLUSH, APPEND, FLUSH, CLEAR, FLUSH,
+                                             CLOSE } },
     { .name = "append", .steps = { BASE, APPEND, APPEND, CLOSE } },
     { .name = "append zeros", .steps = { BASE, APPEND_ZEROS, APPEND, CLOSE } },
     { .name = "append short", .steps = { BASE, APPEND_SHORT, APPEND, APPEND, CLOSE } },

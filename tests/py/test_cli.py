@@ -138,7 +138,7 @@ def test_cat(folder):
         good("cat", "a.b2nd", "[0]", cwd=folder)
         == "\n".join(",".join(map(str, row)) for row in A[0].tolist()) + "\n"
     )
-    assert good("cat", "a.b2nd", "-1, ::2, -1", cwd=folder) == ",".join(map(str, A[-1, ::2, -1])) + "\n"
+    assert good("cat", "a.b2nd", "[-1, ::2, -1]", cwd=folder) == ",".join(map(str, A[-1, ::2, -1])) + "\n"
     raw = run("cat", "--npy", "a.b2nd", "[:, 1]", cwd=folder, text=False).stdout
     assert np.array_equal(np.load(io.BytesIO(raw)), A[:, 1])
 

@@ -1,0 +1,119 @@
+"""Frames behind Python objects: files, remote storage, whatever can give bytes by position.
+
+SPDX-License-Identifier: BSD-3-Clause
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from typing import Any
+
+from . import _ffi
+from ._ffi import Handle, check, ffi, lib, new_error
+
+_FRAME_LEN_AT = 16  # the length of a frame: 8 bytes, big-endian, at this byte of its header
+
+
+def is_readable(source: Any) -> bool:
+    """Whether `source` is not a path but an object to read from."""
+    if isinstance(source, str | bytes | os.PathLike):
+        return False
+    return any(hasattr(source, name) for name in ("read_at", "read_ranges")) or (
+        hasattr(source, "read") and hasattr(source, "seek")
+    )
+
+
+class Reader:
+    """What the C library reads a user's object through; any thread may call it."""
+
+    def __init__(self, source: Any, offset: int) -> None:
+        self.source = source
+        self._lock = threading.Lock()
+        if hasattr(source, "read_at"):
+            self.read = source.read_at
+        elif hasattr(source, "read_ranges"):
+            self.read = self._read_range
+        else:
+            self.read = self._seek_and_read
+        self.size = self._find_size(offset)
+
+    def _read_range(self, at: int, n: int) -> Any:
+        (data,) = self.source.read_ranges([(at, n)])
+        return data
+
+    def _seek_and_read(self, at: int, n: int) -> Any:
+        with self._lock:  # the position is common to all threads
+            self.source.seek(at)
+            parts = []
+            while n > 0 and (part := self.source.read(n)):
+                parts.append(part)
+                n -= len(part)
+        return parts[0] if len(parts) == 1 else b"".join(parts)
+
+    def _find_size(self, offset: int) -> int:
+        """The object's own size, or else where the frame says that it ends."""
+        source = self.source
+        size = getattr(source, "size", None)
+        if size is not None:
+            return int(size() if callable(size) else size)
+        if hasattr(source, "__len__"):
+            return len(source)
+        if hasattr(source, "seek"):
+            with self._lock:
+                return int(source.seek(0, os.SEEK_END))
+        stored = bytes(self.read(offset + _FRAME_LEN_AT, 8))
+        # A frame of another length, or something that is no frame, is the parser's business.
+        return offset + max(int.from_bytes(stored, "big"), _FRAME_LEN_AT + len(stored))
+
+
+# C has a pointer only: these keep the readers alive until it calls close.
+_alive: dict[Any, Reader] = {}
+
+
+@ffi.def_extern()  # type: ignore[untyped-decorator]
+def user_read_at(handle: Any, at: int, dst: Any, n: int) -> int:
+    try:
+        data = memoryview(ffi.from_handle(handle).read(at, n)).cast("B")
+        if len(data) != n:
+            raise EOFError(f"reading {n} bytes at {at} gave {len(data)}")
+        ffi.memmove(dst, data, n)
+    except BaseException as exc:  # raised again by check(), on the other side of C
+        return _ffi.keep_failure(exc)
+    return 0
+
+
+@ffi.def_extern()  # type: ignore[untyped-decorator]
+def user_size(handle: Any, size: Any) -> int:
+    size[0] = ffi.from_handle(handle).size
+    return 0
+
+
+@ffi.def_extern()  # type: ignore[untyped-decorator]
+def user_close(handle: Any) -> None:
+    _alive.pop(handle, None)
+
+
+def open_reader(source: Any, offset: int) -> Handle:
+    """Open the frame that starts at byte `offset` of an object.
+
+    Parameters
+    ----------
+    source : an object with ``read_at(offset, size)``; or with ``read_ranges([(offset, size), ...])``,
+        which gives a list; or a file object with read() and seek().  All give exactly the bytes
+        asked for.  ``size`` (attribute or method) or ``len()`` tell how many there are; when the object
+        has neither, the length that the frame's header states is taken.
+
+    Raises
+    ------
+    Whatever the methods of `source` raise, besides the errors of open().
+    """
+    reader = Reader(source, offset)
+    handle = ffi.new_handle(reader)
+    table = ffi.new("b2c_io_table *")
+    table.handle, table.read_at = handle, lib.user_read_at
+    table.size, table.close = lib.user_size, lib.user_close
+    _alive[handle] = reader
+    out, err = ffi.new("b2c_schunk **"), new_error()
+    check(lib.b2c_schunk_open_io(table, offset, ffi.NULL, out, err), err)
+    return Handle(out[0], lib.b2c_schunk_free, "SChunk")
