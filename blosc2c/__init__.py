@@ -110,6 +110,7 @@ if TYPE_CHECKING:
         zeros,
         zeros_like,
     )
+    from .integrity import verify
     from .ndarray import NDArray, NDField
     from .packing import (
         load_array,
@@ -128,6 +129,7 @@ if TYPE_CHECKING:
     from .partition import are_partitions_aligned, are_partitions_behaved, compute_chunks_blocks
     from .schunk import SChunk, get_slice_nchunks, schunk_from_cframe
     from .store import (
+        compact,
         from_cframe,
         load,
         ndarray_from_cframe,
@@ -155,8 +157,9 @@ _LAZY = {
     "partition": "are_partitions_aligned are_partitions_behaved compute_chunks_blocks",
     "schunk": "SChunk get_slice_nchunks schunk_from_cframe",
     "store": """
-        from_cframe load ndarray_from_cframe open open_array open_schunk remove_urlpath
+        compact from_cframe load ndarray_from_cframe open open_array open_schunk remove_urlpath
         """,
+    "integrity": "verify",
 }
 _HOME = {name: module for module, names in _LAZY.items() for name in names.split()}
 
@@ -204,6 +207,7 @@ __all__ = [
     "asarray",
     "astype",
     "clib_info",
+    "compact",
     "compress",
     "compress2",
     "compressor_list",
@@ -269,6 +273,7 @@ __all__ = [
     "unpack_array",
     "unpack_array2",
     "unpack_tensor",
+    "verify",
     "zeros",
     "zeros_like",
 ]

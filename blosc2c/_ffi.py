@@ -6,9 +6,11 @@ SPDX-License-Identifier: BSD-3-Clause
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import sys
 import threading
+import warnings
 import weakref
 from typing import TYPE_CHECKING, Any
 
@@ -83,9 +85,26 @@ def exception(status: int, err: Any = None, path: str | None = None) -> BaseExce
     message = _describe(what, facts, path, "there are" if status == lib.B2C_E_RANGE else "expected")
     if status == lib.B2C_E_MEMORY:
         return MemoryError(message)
+    if status == lib.B2C_E_CALLBACK and err is not None and err.sys_errno in _failures:
+        return _failures.pop(err.sys_errno)
     if status in (lib.B2C_E_IO, lib.B2C_E_LOCKED):
         return _os_error(status, err, message, path)
     return _EXCEPTIONS.get(status, errors.InternalError)(message, path=path, **facts)
+
+
+# Exceptions on their way through C, by the number that stands for them there.
+_failures: dict[int, BaseException] = {}
+_failure_numbers = itertools.count(1 << 20)  # no errno
+_MAX_FAILURES = 64  # C drops some: of several at once it reports one
+
+
+def keep_failure(exc: BaseException) -> int:
+    """The number by which a function called from C reports `exc`; check() raises it."""
+    number = next(_failure_numbers) & 0x7FFFFFFF
+    _failures[number] = exc
+    for old in list(_failures)[:-_MAX_FAILURES]:
+        _failures.pop(old, None)
+    return number
 
 
 def _describe(what: str, facts: dict[str, Any], path: str | None, relation: str) -> str:
@@ -269,6 +288,8 @@ class Handle:
     def __init__(self, ptr: Any, free: Any, noun: str) -> None:
         self._ptr = ffi.gc(ptr, free)
         self.noun = noun
+        self.writes_to: str | None = None  # path of a file that is to be closed
+        self._closed_because = ""
         self._nreaders = 0
         self._nwaiting = 0  # writers
         self._writer = 0  # thread that is writing
@@ -282,7 +303,7 @@ class Handle:
     def get(self) -> Any:
         """The pointer, for those who hold the handle already; ClosedError when there is none."""
         if self._ptr is None:
-            raise errors.ClosedError(f"I/O operation on closed {self.noun}")
+            raise errors.ClosedError(f"I/O operation on closed {self.noun}{self._closed_because}")
         return self._ptr
 
     def __enter__(self) -> Any:
@@ -330,10 +351,28 @@ class Handle:
             ffi.gc(ptr, None)  # the call frees, also when it fails
             check(close(ptr, err), err, path)
 
-    def forget_threads(self) -> None:
-        """In a forked child: the threads that held the lock do not exist here."""
-        self._nreaders = self._nwaiting = 0
+    def replace(self, other: Handle) -> None:
+        """Take over what `other`, which nobody else knows, refers to, and drop the own."""
+        with self.writing():
+            self._ptr, other._ptr = other._ptr, None
+
+    def after_fork(self) -> None:
+        """In a forked child: the threads that held the lock do not exist here.
+
+        A file has one writer, and that is the parent: the child must not even close it.
+        """
+        self._nreaders = self._nwaiting = self._writer = 0
         self._cond = threading.Condition(threading.RLock())
+        if self.writes_to is not None and self._ptr is not None:
+            ffi.gc(self._ptr, None)
+            self._ptr = None
+            self._closed_because = ": it is being written by the process that this one was forked from"
+
+    def __del__(self) -> None:
+        if self.writes_to is not None and self._ptr is not None:
+            warnings.warn(
+                f"{self.writes_to} was open for writing and never closed", ResourceWarning, 2, source=self
+            )
 
 
 _handles: weakref.WeakSet[Handle] = weakref.WeakSet()
@@ -342,7 +381,7 @@ _handles: weakref.WeakSet[Handle] = weakref.WeakSet()
 def _after_fork() -> None:
     threads.lock = threading.Lock()
     for handle in list(_handles):
-        handle.forget_threads()
+        handle.after_fork()
 
 
 if hasattr(os, "register_at_fork"):

@@ -1,4 +1,4 @@
-"""The command line: pack, unpack, info, cat, selftest.
+"""The command line: pack, unpack, info, cat, verify, selftest.
 
 Data goes to stdout, everything else to stderr.  Exit status: 0 done, 1 the data is bad or cannot be
 read or written, 2 wrong usage.
@@ -354,6 +354,15 @@ def _csv(data: Any) -> Iterator[str]:
         yield ",".join(map(str, data.tolist() if data.dtype.kind not in "mM" else data))
 
 
+def verify(args: argparse.Namespace) -> int:
+    """Check everything in files: checksums, chunks, metadata."""
+    from .integrity import verify as verify_path
+
+    reports = [verify_path(path) for path in args.input]
+    print(*reports, sep="\n")
+    return DONE if all(reports) else BAD
+
+
 def selftest(args: argparse.Namespace) -> int:
     """Round trips through every codec and filter of this build."""
     print(version_report())
@@ -428,6 +437,8 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument("input", help="file or directory with an array")
     command.add_argument("index", nargs="?", default="...", help="as in Python: '[3, :, 1:9]'")
     command.add_argument("--npy", action="store_true", help="write an .npy file to stdout")
+    command = add("verify", verify)
+    command.add_argument("input", nargs="+", help="files or directories")
     add("selftest", selftest)
     return parser
 

@@ -23,7 +23,7 @@ from ._ffi import lib
 from .dtype import check_dtype
 from .errors import ParameterError
 from .ndarray import Array, NDArray, NDField, encode_meta, new_nd
-from .params import SpecialValue, Storage, to_cparams, to_dparams
+from .params import Keeping, SpecialValue, Storage, to_cparams, to_dparams
 from .partition import Shape, compute_chunks_blocks, grid_of, to_shape
 from .schunk import SChunk, split_storage
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from ._ffi import Buffer
 
 _ND_KEYWORDS = ("chunks", "blocks", "cparams", "dparams", "meta", "storage")
-_KEYWORDS = tuple(dict.fromkeys((*_ND_KEYWORDS, *params.field_names(Storage), "path")))
+_KEYWORDS = tuple(dict.fromkeys((*_ND_KEYWORDS, *params.field_names(Keeping), "path")))
 _SMALL_TYPESIZE = 255  # chunk headers tell no larger one, so values beyond it cannot be repeated
 
 

@@ -13,16 +13,10 @@ from typing import TYPE_CHECKING, Any
 from . import _ffi
 from ._ffi import Handle, check, ffi, in_buffer, lib, new_error
 from .errors import ChunkIndexError, ParameterError
-from .params import SpecialValue
+from .params import SpecialValue, check_durability
 
 if TYPE_CHECKING:
     from ._ffi import Buffer
-
-_DURABILITY = {
-    "none": lib.B2C_DURABILITY_NONE,
-    "process": lib.B2C_DURABILITY_PROCESS,
-    "commit": lib.B2C_DURABILITY_COMMIT,
-}
 
 
 class Editing:
@@ -268,9 +262,7 @@ class Editing:
             default): they survive the process; "commit": they are on the medium when
             the call returns
         """
-        if level not in _DURABILITY:
-            raise ParameterError(f"level must be one of {list(_DURABILITY)}, not {level!r}", field="level")
-        self._edit(lib.b2c_schunk_set_durability, _DURABILITY[level])
+        self._edit(lib.b2c_schunk_set_durability, check_durability(level))
 
     def set_checksums(self, write: bool = True, verify: bool = True) -> None:
         """Whether checksums are stored with later edits, and compared when reading."""

@@ -528,6 +528,15 @@ class NDArray:
 
         return take(self, indices, axis)
 
+    def refresh(self) -> bool:
+        """See what another handle or process has written; see SChunk.refresh()."""
+        changed = self._schunk.refresh()
+        nd, err = ffi.new("b2c_nd *"), new_error()
+        with self._schunk.handle as ptr:
+            check(lib.b2c_nd_from_schunk(ptr, nd, err), err, self.urlpath)
+        self._set_nd(nd)
+        return changed
+
     def close(self) -> None:
         """Write what is pending and close; later use raises ClosedError."""
         self._schunk.close()
@@ -543,8 +552,9 @@ class NDArray:
     def __reduce__(self) -> tuple[Any, ...]:
         from .store import ndarray_from_cframe, open_array
 
-        if self.urlpath is not None:
-            return open_array, (os.path.abspath(self.urlpath),)
+        if self.urlpath is not None and self._schunk.mmap_mode != "c":
+            self._schunk.settle()
+            return open_array, (os.path.abspath(self.urlpath), "r", self._schunk._source.offset)
         return ndarray_from_cframe, (self.to_cframe(), True)
 
     def __dask_tokenize__(self) -> tuple[Any, ...]:

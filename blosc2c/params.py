@@ -285,7 +285,7 @@ class DParams:
 MODES = ("r", "a", "w")
 
 
-_MMAP_MODES = {"r": "r", "r+": "a", "w+": "w"}
+_MMAP_MODES = {"r": "r", "r+": "a", "w+": "w", "c": "a"}
 
 
 def mode_for(mode: str, mmap_mode: str | None) -> str:
@@ -309,10 +309,10 @@ class Storage:
         None: True when there is a `urlpath`
     urlpath : path of the file or directory, None for memory
     mode : "r" what is there, "a" create, "w" replace
-    mmap_mode : "r", "r+" or "w+" stand for the modes "r", "a" and "w"; files are always read
-        by position, without mapping them, so that nothing else changes
+    mmap_mode : "r", "r+", "w+" or "c": stand for the modes "r", "a", "w" and "a", and the file is
+        read through a mapping; with "c", for open() only, changes stay in memory
     initial_mapping_size : accepted, without effect
-    locking : only False is supported
+    locking : hold the lock file beside the data until close(), alone when writing
     meta : fixed metalayers, a mapping of names (31 bytes at most) to msgpack-able values
     """
 
@@ -334,13 +334,46 @@ class Storage:
         self.mode = mode_for(self.mode, self.mmap_mode)
         if self.mmap_mode is not None and not (self.contiguous and self.urlpath is not None):
             raise ParameterError("mmap_mode needs a urlpath and a contiguous frame", field="mmap_mode")
-        if self.locking:
-            raise ParameterError("locking is not supported", field="locking")
+        refuse_both(self.mmap_mode, self.locking)
 
     @property
     def path(self) -> str | None:
         """The urlpath as str."""
         return None if self.urlpath is None else to_path(self.urlpath)
+
+
+@dataclass
+class Keeping(Storage):
+    """Storage and how safely it is kept; internal, so that Storage has the incumbent's fields."""
+
+    durability: str = "process"
+    checksums: bool = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_durability(self.durability)
+
+
+DURABILITY: dict[str, int] = {
+    "none": lib.B2C_DURABILITY_NONE,
+    "process": lib.B2C_DURABILITY_PROCESS,
+    "commit": lib.B2C_DURABILITY_COMMIT,
+}
+
+
+def refuse_both(mmap_mode: str | None, locking: bool) -> None:
+    """A mapping and a lock are not for the same handle, as in the incumbent."""
+    if mmap_mode is not None and locking:
+        raise ParameterError("mmap_mode and locking do not go together", field="locking")
+
+
+def check_durability(level: Any) -> int:
+    """The number of a level of durability."""
+    if level not in DURABILITY:
+        raise ParameterError(
+            f"durability must be one of {list(DURABILITY)}, not {level!r}", field="durability"
+        )
+    return DURABILITY[level]
 
 
 def to_path(urlpath: str | bytes | os.PathLike[str]) -> str:

@@ -15,7 +15,7 @@ from ._ffi import Handle, check, ffi, in_buffer, lib, new_error, out_buffer
 from .edit import Editing
 from .errors import FrameExistsError, LimitError, ParameterError
 from .meta import Meta, VLMeta, check_name, encode
-from .params import CParams, DParams, SpecialValue, Storage, to_cparams, to_dparams, to_int
+from .params import CParams, DParams, Keeping, SpecialValue, Storage, to_cparams, to_dparams, to_int
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -30,6 +30,7 @@ ARRAY_META = ("b2nd", "caterva")  # metalayers that make a super-chunk an array
 
 _KEYWORDS = ("cparams", "dparams", "storage")
 _STORAGE_FIELDS = tuple(params.field_names(Storage))
+_SAFETY_FIELDS = ("durability", "checksums")
 
 
 class ChunkInfo:
@@ -69,23 +70,37 @@ class _Source(NamedTuple):
 
     urlpath: str | None
     contiguous: bool
-    keep: Any = None  # memory that the C object borrows
+    keep: Any = None  # memory that the C object borrows, or the object that it reads from
+    offset: int = 0
+    mmap_mode: str | None = None
+    locking: bool = False
+    stamp: tuple[int, ...] = ()  # what stamp() said when it was opened
 
 
-def split_storage(kwargs: dict[str, Any], where: str, error: type[Exception]) -> Storage:
+def stamp(path: str) -> tuple[int, ...]:
+    """Changes when the file or directory does, but for changes within a tick of its clock."""
+    try:
+        stat = os.stat(os.path.join(path, "chunks.b2frame") if os.path.isdir(path) else path)
+    except OSError:  # opening it will say why
+        return ()
+    return stat.st_dev, stat.st_ino, stat.st_size, stat.st_mtime_ns
+
+
+def split_storage(kwargs: dict[str, Any], where: str, error: type[Exception]) -> Keeping:
     """Take the storage parameters out of `kwargs`; whatever else is unknown raises `error`."""
     if "path" in kwargs and "urlpath" not in kwargs:
         kwargs["urlpath"] = kwargs.pop("path")
-    params.reject_unknown(kwargs, (*_KEYWORDS, *_STORAGE_FIELDS), where, error)
+    params.reject_unknown(kwargs, (*_KEYWORDS, *_STORAGE_FIELDS, *_SAFETY_FIELDS), where, error)
     storage = kwargs.pop("storage", None)
+    safety = {name: kwargs.pop(name) for name in _SAFETY_FIELDS if name in kwargs}
     fields = {name: kwargs.pop(name) for name in _STORAGE_FIELDS if name in kwargs}
     if storage is None:
-        return Storage(**{**params.storage_dflts, "contiguous": None, **fields})
+        return Keeping(**{**params.storage_dflts, "contiguous": None, **fields, **safety})
     if fields:
         raise AttributeError(f"{where} takes storage or {', '.join(fields)}, not both")
     given = asdict(storage) if isinstance(storage, Storage) else dict(storage)
     params.reject_unknown(given, _STORAGE_FIELDS, "Storage", error)
-    return Storage(**given)
+    return Keeping(**given, **safety)
 
 
 def make_way(storage: Storage) -> None:
@@ -114,7 +129,10 @@ class SChunk(Editing):
     kwargs :
         cparams, dparams : CParams, DParams or dicts of their fields; without a typesize
         `data`'s item size is taken, or 1
-        contiguous, urlpath, mode, meta : see Storage; or all of them as ``storage=``
+        contiguous, urlpath, mode, mmap_mode, locking, meta : see Storage; or all of them as
+        ``storage=``
+
+        durability : see set_durability(); checksums : False neither stores nor compares them
 
     Raises
     ------
@@ -159,7 +177,9 @@ class SChunk(Editing):
         path = storage.path
         if path is None or not os.path.exists(path):
             raise ParameterError(f"mode 'r' opens what is there, and there is no {path}", field="mode")
-        self._attach(open_handle(path, "r"), _Source(path, os.path.isfile(path)), kwargs)
+        handle = open_handle(path, "r", 0, storage.mmap_mode, storage.locking)
+        source = _Source(path, os.path.isfile(path), None, 0, storage.mmap_mode, storage.locking)
+        self._attach(handle, source, kwargs)
         if self.is_array:
             self.close()
             raise ParameterError(f"{path}: cannot open an NDArray as a SChunk; use open()")
@@ -169,7 +189,7 @@ class SChunk(Editing):
     @classmethod
     def _new(
         cls,
-        storage: Storage,
+        storage: Keeping,
         chunksize: int,
         cparams: CParams,
         dparams: DParams,
@@ -187,13 +207,15 @@ class SChunk(Editing):
 
     def _create(
         self,
-        storage: Storage,
+        storage: Keeping,
         chunksize: int,
         cparams: CParams,
         dparams: DParams,
         metas: Mapping[str, bytes],
     ) -> None:
         path = storage.path
+        if storage.mmap_mode == "c":
+            raise ParameterError("mmap_mode 'c' is for what is there; use open()", field="mmap_mode")
         c = ffi.new("b2c_schunk_params *")
         lib.b2c_schunk_params_init(c)
         c.storage = lib.B2C_STORAGE_MEMORY
@@ -201,6 +223,9 @@ class SChunk(Editing):
             c.storage = lib.B2C_STORAGE_FILE if storage.contiguous else lib.B2C_STORAGE_DIR
             c_path = ffi.new("char[]", os.fsencode(path))
             c.path = c_path
+        c.durability = params.check_durability(storage.durability)
+        c.checksums = bool(storage.checksums)
+        c.lock = bool(storage.locking)
         c.chunksize = chunksize
         cparams.to_c(ffi.addressof(c, "cparams"))
         if len(metas) > lib.B2C_MAX_METALAYERS:
@@ -217,7 +242,10 @@ class SChunk(Editing):
         check(lib.b2c_schunk_new(c, out, err), err, path)
         del c_names, c_contents, c_lens
         self.handle = Handle(out[0], lib.b2c_schunk_free, "SChunk")
-        self._source = _Source(path, bool(storage.contiguous))
+        self.handle.writes_to = path
+        self._source = _Source(
+            path, bool(storage.contiguous), mmap_mode=storage.mmap_mode, locking=storage.locking
+        )
         self._c_nthreads = cparams.nthreads
         self._dparams = dparams
 
@@ -519,7 +547,61 @@ class SChunk(Editing):
 
             return _ffi.bytes_from(int(need[0]), fill)
 
+    def copy(self, cparams: CParams | Mapping[str, Any] | None = None, **kwargs: Any) -> SChunk:
+        """A new super-chunk of the same chunks and metadata.
+
+        Parameters
+        ----------
+        cparams : compression parameters; None: chunks are copied as they are stored
+        kwargs : where to, and dparams: as for SChunk()
+        """
+        storage = split_storage(kwargs, "copy()", ParameterError)
+        here, there = self.urlpath, storage.path
+        if here and there and os.path.exists(there) and os.path.samefile(here, there):
+            raise ParameterError(f"{here} cannot be replaced by a copy of itself", field="urlpath")
+        metas = {name: self.meta.raw(name) for name in self.meta}
+        metas.update({name: encode(value) for name, value in (storage.meta or {}).items()})
+        full = self.cparams if cparams is None else to_cparams(cparams, **asdict(self.cparams))
+        dparams = to_dparams(kwargs.get("dparams", self._dparams))
+        new = SChunk._new(storage, int(self.c_info().chunksize), full, dparams, metas)
+        with new.transaction():
+            if cparams is None:
+                new.copy_chunks(self)
+                return new
+            for nchunk in range(self.nchunks):
+                new.append_data(self.decompress_chunk(nchunk))
+            new.vlmeta[:] = self.vlmeta[:]
+        return new
+
     # ---- life --------------------------------------------------------------
+
+    @property
+    def mmap_mode(self) -> str | None:
+        """The mmap_mode that it was opened with."""
+        return self._source.mmap_mode
+
+    @property
+    def locking(self) -> bool:
+        """Whether it holds its lock file."""
+        return self._source.locking
+
+    def refresh(self) -> bool:
+        """See what another handle or process has written; True when there is something new.
+
+        A handle opened with mode "r" shows the state that was there when it was opened, until this
+        is called.  A writer is always up to date.
+        """
+        path = self.urlpath
+        if path is None or self.is_writable:
+            return False
+        from .store import open_handle
+
+        source, now = self._source, stamp(path)
+        fresh = open_handle(path, "r", source.offset, source.mmap_mode, source.locking)
+        before = bytes(ffi.buffer(self.c_info()))
+        self.handle.replace(fresh)
+        self._source = source._replace(stamp=now)
+        return now != source.stamp or bytes(ffi.buffer(self.c_info())) != before
 
     def close(self) -> None:
         """Write what is pending and close; later use raises ClosedError.
@@ -537,11 +619,17 @@ class SChunk(Editing):
         self.close()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        if self.urlpath is not None:
-            from .store import open_schunk
+        from .store import open_schunk
 
-            return open_schunk, (os.path.abspath(self.urlpath),)
+        if self.urlpath is not None and self._source.mmap_mode != "c":
+            self.settle()
+            return open_schunk, (os.path.abspath(self.urlpath), "r", self._source.offset)
         return schunk_from_cframe, (self.to_cframe(), True)
+
+    def settle(self) -> None:
+        """Before others open the file: have everything stored, unless a transaction is open."""
+        if self.is_writable and self._undo is None:
+            self.flush()
 
 
 def memoryview_itemsize(data: Any) -> int:

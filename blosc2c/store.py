@@ -14,7 +14,8 @@ from . import params
 from ._ffi import Handle, check, ffi, lib, new_error
 from .errors import FormatError, ParameterError
 from .params import to_path
-from .schunk import SChunk, _Source, handle_from_cframe
+from .reader import is_readable, open_reader
+from .schunk import SChunk, _Source, handle_from_cframe, stamp
 
 if TYPE_CHECKING:
     from ._ffi import Buffer
@@ -22,18 +23,40 @@ if TYPE_CHECKING:
 
     Path = str | bytes | os.PathLike[str]
 
-_KEYWORDS = ("cparams", "dparams", "mmap_mode", "initial_mapping_size", "locking")
+_KEYWORDS = (
+    "cparams",
+    "dparams",
+    "mmap_mode",
+    "initial_mapping_size",
+    "locking",
+    "durability",
+    "checksums",
+)
 
 
-def open_handle(path: str, mode: str, offset: int = 0) -> Handle:
+def _c_mode(mode: str, mmap_mode: str | None, locking: bool) -> int:
+    c_mode = int(lib.B2C_OPEN_READ if mode == "r" else lib.B2C_OPEN_UPDATE)
+    if mmap_mode == "c":
+        c_mode = lib.B2C_OPEN_COPY
+    if mmap_mode is not None:
+        c_mode |= lib.B2C_OPEN_MMAP
+    return c_mode | (lib.B2C_OPEN_LOCK if locking else 0)
+
+
+def open_handle(
+    path: str, mode: str, offset: int = 0, mmap_mode: str | None = None, locking: bool = False
+) -> Handle:
     """Open a frame: a file at `offset`, or a directory."""
-    c_mode = lib.B2C_OPEN_READ if mode == "r" else lib.B2C_OPEN_UPDATE
+    c_mode = _c_mode(mode, mmap_mode, locking)
     out, err = ffi.new("b2c_schunk **"), new_error()
     status = lib.b2c_schunk_open(os.fsencode(path), offset, c_mode, ffi.NULL, out, err)
     if status == lib.B2C_E_IO and err.sys_errno == errno.ENOENT and os.path.isdir(path):
         raise FormatError(f"{path} is a directory but no sparse frame", path=path)
     check(status, err, path)
-    return Handle(out[0], lib.b2c_schunk_free, "SChunk")
+    handle = Handle(out[0], lib.b2c_schunk_free, "SChunk")
+    if mode != "r" and mmap_mode != "c":
+        handle.writes_to = path
+    return handle
 
 
 def open(
@@ -43,18 +66,23 @@ def open(
 
     Parameters
     ----------
-    urlpath : path of the file or directory; `path` is another name for it
+    urlpath : path of the file or directory; `path` is another name for it.  Or an object to read
+        from: with ``read_at(offset, size)``, or a file object; see reader.open_reader()
     mode : "r" to read; "a" to read and change
     offset : byte in the file where the frame starts
     kwargs : cparams (for later appends; typesize and blocksize must stay), dparams; mmap_mode,
-        initial_mapping_size and locking as in Storage
+        initial_mapping_size and locking as in Storage; durability as in
+        SChunk.set_durability(); checksums: False neither compares nor stores them
 
     Raises
     ------
     FileNotFoundError, PermissionError : as the system says
     FormatError, CorruptError, TruncatedError : it is no sound frame
     ValueError : unknown mode, or a parameter that cannot be changed
+    BlockingIOError : somebody else holds the lock
     TypeError : unknown keyword
+
+    What an object's read_at() raises is passed on.
     """
     from .ndarray import NDArray
 
@@ -86,13 +114,42 @@ def _open(urlpath: Path | None, mode: str, offset: int, kwargs: dict[str, Any]) 
         raise ParameterError(f"open() takes the modes 'r' and 'a', not {mode!r}", field="mode")
     if kwargs.get("mmap_mode") == "w+":
         raise ParameterError("mmap_mode 'w+' creates a file; open() does not", field="mmap_mode")
-    mode = params.mode_for(mode, kwargs.get("mmap_mode"))
-    if kwargs.get("locking"):
-        raise ParameterError("locking is not supported", field="locking")
+    mmap_mode, locking = kwargs.get("mmap_mode"), bool(kwargs.get("locking"))
+    mode = params.mode_for(mode, mmap_mode)
+    params.refuse_both(mmap_mode, locking)
     offset = params.to_int(offset, "offset", 0, (1 << 63) - 1)
+    if is_readable(urlpath):
+        if mode != "r" or mmap_mode or locking:
+            raise ParameterError("objects can only be read from: mode 'r', no mapping, no lock", field="mode")
+        source = _Source(None, True, urlpath, offset)
+        return _keep(SChunk._wrap(open_reader(urlpath, offset), source, kwargs), kwargs)
     path = to_path(urlpath)
-    handle = open_handle(path, mode, offset)
-    return SChunk._wrap(handle, _Source(path, not os.path.isdir(path)), kwargs)
+    now = stamp(path)
+    handle = open_handle(path, mode, offset, mmap_mode, locking)
+    source = _Source(path, not os.path.isdir(path), None, offset, mmap_mode, locking, now)
+    return _keep(SChunk._wrap(handle, source, kwargs), kwargs)
+
+
+def _keep(schunk: SChunk, kwargs: dict[str, Any]) -> SChunk:
+    """Set durability and checksums as open() was told."""
+    durability, checksums = kwargs.get("durability"), kwargs.get("checksums")
+    try:
+        if durability is not None:
+            level = params.check_durability(durability)
+            if schunk.is_writable:
+                schunk._edit(lib.b2c_schunk_set_durability, level)
+        if checksums is not None:
+            schunk.set_checksums(bool(checksums), bool(checksums))
+    except BaseException:
+        schunk.close()
+        raise
+    return schunk
+
+
+def compact(urlpath: Path) -> None:
+    """Rewrite a file or directory without the room of deleted and replaced chunks."""
+    with open_schunk(urlpath, "a") as schunk:
+        schunk.compact()
 
 
 def load(urlpath: Path, offset: int = 0, **kwargs: Any) -> SChunk | NDArray:

@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { HEAD_LEN = 9, MAX_HOLE = 2 << 20 };
+enum { HEAD_LEN = 9, MAX_HOLE = 2 << 20, MAX_CHUNKS = 32 };
 
 static char dir_path[64], file_path[96], chunk_path[96];
 
@@ -61,19 +61,24 @@ static b2c_status open_it(const char *path, int mode, b2c_schunk **s)
     return status;
 }
 
-static void read_all(const b2c_schunk *s)
+/* Whether all chunks are sound. */
+static bool read_all(const b2c_schunk *s)
 {
     static uint8_t out[FUZZ_MAX_NBYTES];
     b2c_schunk_info info;
     b2c_error err;
-    size_t len = 0;
     b2c_schunk_info_get(s, &info);
-    for (uint64_t i = 0; i < info.nchunks && i < 16; i++) {
-        fuzz_check_error(b2c_schunk_decode_chunk(s, fuzz_ctx(), i, out, sizeof out, &len, &err),
-                         &err);
-        int has;
-        fuzz_check_error(b2c_schunk_verify_chunk(s, fuzz_ctx(), i, &has, &err), &err);
+    bool sound = info.nchunks <= MAX_CHUNKS;
+    for (uint64_t i = 0; i < info.nchunks && i < MAX_CHUNKS; i++) {
+        size_t len = 0;
+        int has_checksum;
+        b2c_status status = b2c_schunk_decode_chunk(s, fuzz_ctx(), i, out, sizeof out, &len, &err);
+        fuzz_check_error(status, &err);
+        sound = sound && status == B2C_OK;
+        status = b2c_schunk_verify_chunk(s, fuzz_ctx(), i, &has_checksum, &err);
+        fuzz_check_error(status, &err);
     }
+    return sound;
 }
 
 /* What the array of a stranger's file takes: an item written, a row more. */
@@ -104,8 +109,8 @@ static void edit_array(b2c_schunk *s)
     }
 }
 
-/* Edits of a frame that somebody else made: they work or fail, and the file stays one. */
-static void edit(b2c_schunk *s, const char *path)
+/* Edits of a frame that somebody else made: they work or fail, and a sound one stays that. */
+static void edit(b2c_schunk *s, const char *path, bool is_sound)
 {
     static const uint8_t data[64] = "what is appended";
     b2c_schunk_info info;
@@ -126,7 +131,7 @@ static void edit(b2c_schunk *s, const char *path)
     uint64_t after = info.nchunks;
     status = b2c_schunk_close(s, &err);
     fuzz_check_error(status, &err);
-    if (status == B2C_OK && appended) {
+    if (status == B2C_OK && appended && is_sound) {
         b2c_schunk *again = NULL;
         FUZZ_REQUIRE(open_it(path, B2C_OPEN_READ, &again) == B2C_OK);
         b2c_schunk_info_get(again, &info);
@@ -155,14 +160,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     const char *path = is_dir ? dir_path : file_path;
     b2c_schunk *s = NULL;
     if (open_it(path, B2C_OPEN_READ, &s) == B2C_OK) {
-        read_all(s);
+        (void)read_all(s);
     }
     b2c_schunk_free(s);
     s = NULL;
     if (open_it(path, B2C_OPEN_UPDATE, &s) == B2C_OK) {
-        read_all(s);
+        bool is_sound = read_all(s);
         edit_array(s);
-        edit(s, path);
+        edit(s, path, is_sound);
     }
     clean_up();
     return 0;

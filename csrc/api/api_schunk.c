@@ -315,6 +315,9 @@ b2c_status b2c_schunk_commit(b2c_schunk *schunk, b2c_error *err)
 b2c_status b2c_schunk_rollback(b2c_schunk *schunk, b2c_error *err)
 {
     NEED(schunk);
+    if (schunk->saved == NULL) {
+        return b2i_fail(err, B2C_E_ARGUMENT, B2C_NO_OFFSET, "no transaction is open");
+    }
     b2i_schunk_rollback(schunk);
     return B2C_OK;
 }

@@ -57,6 +57,7 @@ typedef struct b2i_frame_layout {
     uint64_t index_len; /* cbytes of the index chunk, 0 when there is none */
     uint32_t trailer_len;
     bool has_fingerprint;
+    bool is_complete; /* the fingerprint says that every chunk has a record */
     uint8_t fingerprint[B2I_FINGERPRINT_LEN];
 } b2i_frame_layout;
 
@@ -89,13 +90,14 @@ void b2i_frame_image_free(b2i_frame_image *image);
 void b2i_frame_set_lengths(uint8_t *header, uint64_t frame_len, uint64_t cbytes);
 
 /* Puts the fingerprint of header and tail into the tail. */
-void b2i_frame_seal(b2i_frame_image *image);
+void b2i_frame_seal(b2i_frame_image *image, bool is_complete);
 
 /*
  * XXH3 of header, index and trailer, in which the frame length, the distance to the index and
- * the fingerprint itself count as zero: moving index and trailer does not change it.
+ * the fingerprint itself count as zero: moving index and trailer does not change it.  When not every
+ * chunk has a checksum record, a zero byte follows.
  */
-void b2i_frame_fingerprint(b2i_span header, b2i_span index, b2i_span trailer,
+void b2i_frame_fingerprint(b2i_span header, b2i_span index, b2i_span trailer, bool is_complete,
                            uint8_t out[B2I_FINGERPRINT_LEN]);
 
 /*
@@ -137,8 +139,15 @@ b2c_status b2i_record_part_hashes(b2i_store *store, b2i_entry entry, const b2i_c
                                   b2i_scratch *scratch, b2i_span *hashes, b2c_error *err);
 uint32_t b2i_record_part_hash(b2i_span part);
 
-/* is_trusted false: a record that does not fit is taken for none. */
-b2i_check b2i_record_check(b2i_span record, b2i_span chunk, b2i_entry entry, bool is_trusted);
+/*
+ * Compares a chunk with its record.  When others may have changed the frame, a
+ * record that does not fit counts as none; when every chunk must have one, none is bad.
+ */
+b2i_verdict b2i_record_check(const b2i_store *store, b2i_span record, b2i_span chunk,
+                             b2i_entry entry);
+
+/* Whether a record is there and fits. */
+bool b2i_record_fits(b2i_span record, b2i_span chunk, b2i_entry entry);
 
 /*
  * Another library may have changed chunks in place, in front of their old

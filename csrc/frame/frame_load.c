@@ -145,13 +145,16 @@ static b2c_status check_fingerprint(b2i_span header, b2i_span index, b2i_span tr
         return B2C_OK; /* none, or of a kind that others may define */
     }
     b2i_rd_copy(&r, l->fingerprint, B2I_FINGERPRINT_LEN);
-    b2i_frame_fingerprint(header, index, trailer, computed);
-    if (r.failed || memcmp(computed, l->fingerprint, sizeof computed) != 0) {
+    for (int complete = 1; complete >= 0 && !r.failed && !l->has_fingerprint; complete--) {
+        b2i_frame_fingerprint(header, index, trailer, complete != 0, computed);
+        l->has_fingerprint = memcmp(computed, l->fingerprint, sizeof computed) == 0;
+        l->is_complete = l->has_fingerprint && complete != 0;
+    }
+    if (!l->has_fingerprint) {
         return b2i_fail_field(err, B2C_E_CHECKSUM, l->head.frame_len - B2I_FINGERPRINT_LEN,
                               "fingerprint",
                               "header, index or trailer differ from the frame's checksum");
     }
-    l->has_fingerprint = true;
     return B2C_OK;
 }
 

@@ -197,7 +197,7 @@ void b2i_frame_set_lengths(uint8_t *header, uint64_t frame_len, uint64_t cbytes)
     b2i_st64be(header + AT_CBYTES, cbytes);
 }
 
-void b2i_frame_fingerprint(b2i_span header, b2i_span index, b2i_span trailer,
+void b2i_frame_fingerprint(b2i_span header, b2i_span index, b2i_span trailer, bool is_complete,
                            uint8_t out[B2I_FINGERPRINT_LEN])
 {
     static const uint8_t zeros[B2I_FINGERPRINT_LEN] = { 0 };
@@ -210,18 +210,19 @@ void b2i_frame_fingerprint(b2i_span header, b2i_span index, b2i_span trailer,
         index,
         { trailer.p, trailer.n - B2I_FINGERPRINT_LEN },
         { zeros, B2I_FINGERPRINT_LEN },
+        { zeros, is_complete ? 0 : 1 },
     };
     b2i_xxh3_128(parts, sizeof parts / sizeof parts[0], out);
 }
 
-void b2i_frame_seal(b2i_frame_image *image)
+void b2i_frame_seal(b2i_frame_image *image, bool is_complete)
 {
     b2i_span index = { image->tail.p, image->index_len };
     b2i_span trailer = { image->tail.p + image->index_len, image->tail.n - image->index_len };
     uint8_t *end = image->tail.p + image->tail.n;
     end[-B2I_FINGERPRINT_LEN - 1] = B2I_FINGERPRINT_XXH3;
     b2i_frame_fingerprint(b2i_span_of(image->header.p, image->header.n), index, trailer,
-                          end - B2I_FINGERPRINT_LEN);
+                          is_complete, end - B2I_FINGERPRINT_LEN);
 }
 
 /* ---- whole frames ---- */
@@ -267,7 +268,7 @@ b2c_status b2i_frame_plan_make(const b2c_schunk *s, bool checksums, b2i_frame_pl
     p.frame_len = p.image.header.n + p.payload_len + p.image.tail.n;
     b2i_frame_set_lengths(p.image.header.p, p.frame_len, p.payload_len);
     if (checksums) {
-        b2i_frame_seal(&p.image);
+        b2i_frame_seal(&p.image, true);
     }
     *plan = p;
     return B2C_OK;

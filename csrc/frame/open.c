@@ -192,7 +192,19 @@ b2c_status b2i_schunk_open_bytes(b2i_span frame, bool copy, const b2c_limits *li
         }
         B2I_TRY(b2i_io_mem_take(p, frame.n, &io, err));
     }
-    return open_contiguous(io, NULL, 0, true, false, limits, out, err);
+    b2c_schunk *s = NULL;
+    b2c_status st = open_contiguous(io, NULL, 0, true, false, limits, &s, err);
+    if (st == B2C_OK && copy) {
+        st = overlay(s, err); /* what it owns it may change */
+    }
+    if (st != B2C_OK) {
+        if (s != NULL) {
+            b2i_schunk_abandon(s);
+        }
+        return st;
+    }
+    *out = s;
+    return B2C_OK;
 }
 
 /* ---- creating ---- */

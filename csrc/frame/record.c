@@ -107,17 +107,33 @@ static bool is_record(b2i_span record, b2i_entry entry)
     return !r.failed && memcmp(name, magic, sizeof magic) == 0 && tag >> 8 == tag_of(entry);
 }
 
-b2i_check b2i_record_check(b2i_span record, b2i_span chunk, b2i_entry entry, bool is_trusted)
+bool b2i_record_fits(b2i_span record, b2i_span chunk, b2i_entry entry)
 {
     b2i_reader r = b2i_rd_init(record, B2I_RECORD_LEN - 8);
     uint64_t hash = b2i_rd_u64le(&r);
-    if (!is_record(record, entry) || r.failed) {
-        return B2I_CHECK_NONE;
+    return is_record(record, entry) && !r.failed && hash == b2i_xxh3_64(chunk);
+}
+
+b2i_verdict b2i_record_check(const b2i_store *store, b2i_span record, b2i_span chunk,
+                             b2i_entry entry)
+{
+    b2i_verdict v = { .check = B2I_CHECK_GOOD, .computed = b2i_xxh3_64(chunk) };
+    b2i_reader r = b2i_rd_init(record, B2I_RECORD_LEN - 8);
+    bool is_there = is_record(record, entry);
+    v.stored = is_there ? b2i_rd_u64le(&r) : 0;
+    if (!is_there || v.stored != v.computed) {
+        bool must_fit = is_there ? store->is_trusted : store->is_complete;
+        v.check = must_fit ? B2I_CHECK_BAD : B2I_CHECK_NONE;
     }
-    if (hash == b2i_xxh3_64(chunk)) {
-        return B2I_CHECK_GOOD;
+    return v;
+}
+
+static b2c_status no_parts(const b2i_store *store, b2c_error *err)
+{
+    if (store->is_complete) {
+        return b2i_fail(err, B2C_E_CHECKSUM, 0, "the checksum of the chunk is not there any more");
     }
-    return is_trusted ? B2I_CHECK_BAD : B2I_CHECK_NONE;
+    return B2C_OK;
 }
 
 b2c_status b2i_record_part_hashes(b2i_store *store, b2i_entry entry, const b2i_chunk_head *head,
@@ -128,13 +144,15 @@ b2c_status b2i_record_part_hashes(b2i_store *store, b2i_entry entry, const b2i_c
     uint64_t len;
     *hashes = b2i_span_of(NULL, 0);
     B2I_TRY(store->ops->len(store, entry, &len, err));
-    if (!store->is_trusted || !has_parts(head) || len < head->cbytes ||
-        len - head->cbytes < b2i_records_len(head)) {
+    if (!store->is_trusted || !has_parts(head)) {
         return B2C_OK;
+    }
+    if (len < head->cbytes || len - head->cbytes < b2i_records_len(head)) {
+        return no_parts(store, err);
     }
     B2I_TRY(store->ops->read(store, entry, head->cbytes, B2I_RECORD_LEN, scratch, &record, err));
     if (!is_record(record, entry) || (record.p[4] & B2I_RECORD_FLAG_PARTS) == 0) {
-        return B2C_OK;
+        return no_parts(store, err);
     }
     uint64_t at = head->cbytes + (uint64_t)B2I_RECORD_LEN;
     at += (record.p[4] & B2I_RECORD_FLAG_REDO) != 0 ? REDO_LEN : 0;
@@ -149,28 +167,27 @@ typedef struct settle_job {
     b2i_scratch record, chunk;
 } settle_job;
 
-/* Sets *stale when the chunk has a record that does not fit. */
-static b2c_status look_at(settle_job *j, uint64_t nchunk, bool *stale, uint64_t *cbytes,
-                          b2c_error *err)
+/* What is behind a chunk; BAD: a record that does not fit. */
+static b2c_status look_at(settle_job *j, uint64_t nchunk, b2i_check *check, uint64_t *cbytes)
 {
     b2i_store *store = j->s->store;
     b2i_entry entry = j->s->now.entries[nchunk];
     b2i_chunk_head head;
     b2i_span record, chunk;
     uint64_t len;
-    *stale = false;
-    B2I_TRY(b2i_schunk_chunk_head(j->s, nchunk, &head, err));
-    B2I_TRY(store->ops->len(store, entry, &len, err));
+    *check = B2I_CHECK_NONE;
+    B2I_TRY(b2i_schunk_chunk_head(j->s, nchunk, &head, NULL));
+    B2I_TRY(store->ops->len(store, entry, &len, NULL));
     *cbytes = head.cbytes;
     if (len - head.cbytes < B2I_RECORD_LEN) { /* the head was compared with it */
         return B2C_OK;
     }
-    B2I_TRY(store->ops->read(store, entry, head.cbytes, B2I_RECORD_LEN, &j->record, &record, err));
+    B2I_TRY(store->ops->read(store, entry, head.cbytes, B2I_RECORD_LEN, &j->record, &record, NULL));
     if (!is_record(record, entry)) {
         return B2C_OK;
     }
-    B2I_TRY(store->ops->read(store, entry, 0, head.cbytes, &j->chunk, &chunk, err));
-    *stale = b2i_record_check(record, chunk, entry, true) == B2I_CHECK_BAD;
+    B2I_TRY(store->ops->read(store, entry, 0, head.cbytes, &j->chunk, &chunk, NULL));
+    *check = b2i_record_fits(record, chunk, entry) ? B2I_CHECK_GOOD : B2I_CHECK_BAD;
     return B2C_OK;
 }
 
@@ -181,19 +198,27 @@ b2c_status b2i_records_settle(b2c_schunk *s,
 {
     settle_job j = { .s = s };
     b2c_status st = B2C_OK;
+    bool is_complete = true;
     for (uint64_t i = 0; i < s->now.nchunks && st == B2C_OK; i++) {
-        bool stale;
+        b2i_check check;
         uint64_t cbytes;
         if ((s->now.entries[i] & B2I_ENTRY_SPECIAL) != 0) {
             continue;
         }
         /* A chunk that cannot be read is not the business of those who edit others. */
-        if (look_at(&j, i, &stale, &cbytes, NULL) == B2C_OK && stale) {
+        if (look_at(&j, i, &check, &cbytes) != B2C_OK) {
+            check = B2I_CHECK_NONE;
+        }
+        if (check == B2I_CHECK_BAD) {
             st = forget(s->store, s->now.entries[i], cbytes, err);
         }
+        is_complete = is_complete && check == B2I_CHECK_GOOD;
     }
     b2i_scratch_free(&j.record);
     b2i_scratch_free(&j.chunk);
-    s->store->is_trusted = s->store->is_trusted || st == B2C_OK;
+    if (st == B2C_OK) {
+        s->store->is_trusted = true;
+        s->store->is_complete = is_complete;
+    }
     return st;
 }

@@ -38,7 +38,7 @@ typedef struct dir_store {
     uint64_t unsynced; /* files from this number on may not be on the medium */
     uint64_t pending;
     bool is_dirty;
-    bool has_log; /* redo records may follow the last commit */
+    bool has_log;    /* redo records may follow the last commit */
     bool was_logged; /* the present edit has left one */
     b2i_redo_log log;
     uint8_t fingerprint[B2I_FINGERPRINT_LEN];
@@ -109,23 +109,23 @@ static uint64_t dir_place(const b2i_store *store, b2i_entry entry)
     return 0; /* a file of its own */
 }
 
-static b2c_status dir_check(b2i_store *store, b2i_entry entry, b2i_span chunk, b2i_check *result,
+static b2c_status dir_check(b2i_store *store, b2i_entry entry, b2i_span chunk, b2i_verdict *result,
                             b2c_error *err)
 {
-    uint8_t record[B2I_RECORD_LEN];
+    uint8_t bytes[B2I_RECORD_LEN];
+    b2i_span record = { NULL, 0 };
     b2i_io *io;
     uint64_t len;
-    *result = B2I_CHECK_NONE;
     B2I_TRY(open_chunk((const dir_store *)store, entry, &io, &len, err));
     b2c_status st = B2C_OK;
-    if (len >= chunk.n && len - chunk.n >= sizeof record) {
-        st = io->ops->read(io, chunk.n, record, sizeof record, err);
-        if (st == B2C_OK) {
-            *result = b2i_record_check(b2i_span_of(record, sizeof record), chunk, entry,
-                                       store->is_trusted);
-        }
+    if (len >= chunk.n && len - chunk.n >= sizeof bytes) {
+        st = io->ops->read(io, chunk.n, bytes, sizeof bytes, err);
+        record = b2i_span_of(bytes, sizeof bytes);
     }
     (void)io->ops->close(io, NULL);
+    if (st == B2C_OK) {
+        *result = b2i_record_check(store, record, chunk, entry);
+    }
     return st;
 }
 
@@ -177,6 +177,7 @@ static b2c_status dir_put(b2i_store *store, b2i_span chunk, const b2i_redo *redo
         return st;
     }
     d->unsynced += syncs(d) && d->unsynced == d->next;
+    store->is_complete = store->is_complete && store->checksums;
     *entry = d->next++;
     d->was_logged = logs;
     d->log.seq += logs;
@@ -299,18 +300,18 @@ static uint64_t stored_size(const b2i_state *now)
     return n;
 }
 
-/* The index file of a state, in the place of the old one; fills 'record' when checksums are set. */
-static b2c_status replace_index(int dir, const b2i_state *now, uint64_t next, bool checksums,
+/* The index file of a state, in the place of the old one; fills 'record' when there are checksums. */
+static b2c_status replace_index(int dir, const b2i_state *now, uint64_t next, const b2i_store *store,
                                 bool seal, b2i_frame_image *image,
                                 uint8_t record[NUMBER_RECORD_LEN], b2c_error *err)
 {
     B2I_TRY(b2i_frame_encode(now, B2I_FRAME_SPARSE, image, err));
     b2i_frame_set_lengths(image->header.p, image->header.n + image->tail.n, stored_size(now));
-    if (checksums) {
-        b2i_frame_seal(image);
+    if (store->checksums) {
+        b2i_frame_seal(image, store->is_complete);
         number_record_make(next, image->tail.p + image->tail.n - B2I_FINGERPRINT_LEN, record);
     }
-    b2c_status st = write_index(dir, image, checksums ? record : NULL, seal, err);
+    b2c_status st = write_index(dir, image, store->checksums ? record : NULL, seal, err);
     if (st == B2C_OK && seal) {
         st = b2i_fs_dir_sync(dir, err); /* names of chunk files before the name of the index */
     }
@@ -361,8 +362,8 @@ static b2c_status commit_now(dir_store *d, b2c_schunk *s, bool seal, b2c_error *
     if (seal) {
         B2I_TRY(sync_chunks(d, err));
     }
-    b2c_status st = replace_index(d->dir, &s->now, d->next, d->base.checksums, seal, &image,
-                                  record, err);
+    b2c_status st =
+        replace_index(d->dir, &s->now, d->next, &d->base, seal, &image, record, err);
     if (st == B2C_OK) {
         committed(d, &image);
         d->has_log = false;
@@ -534,8 +535,7 @@ static b2c_status roll_forward(dir_store *d, b2c_schunk *s, b2c_error *err)
 }
 
 /* The numbers of the chunk files that a state names, in order, to be freed. */
-static b2c_status sorted_numbers(const b2i_state *now, uint64_t **out, size_t *nout,
-                                 b2c_error *err)
+static b2c_status sorted_numbers(const b2i_state *now, uint64_t **out, size_t *nout, b2c_error *err)
 {
     size_t n = (size_t)now->nchunks;
     uint64_t *sorted = b2i_malloc(n * sizeof *sorted); /* the entries have this size, too */
@@ -618,6 +618,7 @@ b2c_status b2i_store_dir_new(int dir, bool is_writable, const b2i_frame_layout *
     d->base.frame_len = layout->head.frame_len;
     d->base.header_len = layout->head.header_len;
     d->base.is_trusted = layout->has_fingerprint || layout->head.nbytes == 0;
+    d->base.is_complete = layout->is_complete || layout->head.nbytes == 0;
     d->base.trailer_len = layout->trailer_len;
     d->has_log = layout->has_fingerprint;
     memcpy(d->fingerprint, layout->fingerprint, sizeof d->fingerprint);
@@ -636,7 +637,8 @@ b2c_status b2i_store_dir_create(int dir, const b2i_state *now, bool checksums, b
 {
     uint8_t record[NUMBER_RECORD_LEN];
     b2i_frame_image image = { 0 };
-    b2c_status st = replace_index(dir, now, 0, checksums, seal, &image, record, err);
+    const b2i_store store = { .checksums = checksums, .is_complete = true };
+    b2c_status st = replace_index(dir, now, 0, &store, seal, &image, record, err);
     if (st == B2C_OK) {
         layout->head.header_len = (uint32_t)image.header.n;
         layout->head.frame_len = image.header.n + image.tail.n;

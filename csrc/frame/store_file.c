@@ -47,19 +47,18 @@ static uint64_t file_place(const b2i_store *store, b2i_entry entry)
     return ((const b2i_file_store *)store)->header_len + entry;
 }
 
-static b2c_status file_check(b2i_store *store, b2i_entry entry, b2i_span chunk, b2i_check *result,
+static b2c_status file_check(b2i_store *store, b2i_entry entry, b2i_span chunk, b2i_verdict *result,
                              b2c_error *err)
 {
     const b2i_file_store *f = (const b2i_file_store *)store;
     b2i_scratch scratch = { 0 };
-    b2i_span record;
-    *result = B2I_CHECK_NONE;
-    if (f->limit - entry - chunk.n < B2I_RECORD_LEN) {
-        return B2C_OK;
+    b2i_span record = { NULL, 0 };
+    b2c_status st = B2C_OK;
+    if (f->limit - entry - chunk.n >= B2I_RECORD_LEN) {
+        st = file_read(store, entry, chunk.n, B2I_RECORD_LEN, &scratch, &record, err);
     }
-    b2c_status st = file_read(store, entry, chunk.n, B2I_RECORD_LEN, &scratch, &record, err);
     if (st == B2C_OK) {
-        *result = b2i_record_check(record, chunk, entry, store->is_trusted);
+        *result = b2i_record_check(store, record, chunk, entry);
     }
     b2i_scratch_free(&scratch);
     return st;
@@ -154,6 +153,7 @@ b2c_status b2i_store_file_new(b2i_io *io, const char *path, uint64_t origin, boo
     f->committed_end = f->end;
     f->has_fingerprint = layout->has_fingerprint;
     f->base.is_trusted = layout->has_fingerprint || layout->head.nbytes == 0;
+    f->base.is_complete = layout->is_complete || layout->head.nbytes == 0;
     memcpy(f->fingerprint, layout->fingerprint, sizeof f->fingerprint);
     b2c_status st = keep_path(f, path, err);
     if (st == B2C_OK && is_writable) {

@@ -135,7 +135,7 @@ bool b2i_redo_find(const b2i_redo_place *place, const b2i_redo_log *log, const b
     b2i_span all = b2i_span_of(p, n), chunk = b2i_span_sub(all, 0, head->cbytes);
     b2i_span record = b2i_span_sub(all, head->cbytes, B2I_RECORD_LEN);
     b2i_span extra = b2i_span_sub(all, head->cbytes + B2I_RECORD_LEN, B2I_REDO_LEN);
-    return b2i_record_check(record, chunk, place->entry, true) == B2I_CHECK_GOOD &&
+    return b2i_record_fits(record, chunk, place->entry) &&
            (record.p[4] & B2I_RECORD_FLAG_REDO) != 0 && parse_redo(log, extra, redo);
 }
 

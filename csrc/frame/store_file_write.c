@@ -31,23 +31,24 @@ static b2c_status write_at(const b2i_file_store *f, uint64_t at, const void *p, 
     return f->io->ops->write(f->io, f->header_len + at, p, n, err);
 }
 
+enum { FLIP_FROM = 0x10 }; /* the first byte of a header that a commit may change */
+
 /* Whether the header can become this one with a single write, which is done or not. */
 static bool can_flip(const b2i_file_store *f, b2i_span header)
 {
     const size_t n = B2I_FRAME_FLIP_LEN;
-    return header.n == f->header_len &&
+    return header.n == f->header_len && memcmp(header.p, f->header.p, FLIP_FROM) == 0 &&
            (header.n <= n || memcmp(header.p + n, f->header.p + n, header.n - n) == 0);
 }
 
 /* The one write that makes a commit the current one. */
 static b2c_status flip(b2i_file_store *f, const uint8_t *header, size_t n, b2c_error *err)
 {
-    enum { FROM = 0x10 };
     if (f->old_io != NULL) { /* a new file has no header yet */
         return f->io->ops->write(f->io, 0, header, n, err);
     }
     n = n > B2I_FRAME_FLIP_LEN ? B2I_FRAME_FLIP_LEN : n; /* can_flip(): the rest stays */
-    return f->io->ops->write(f->io, FROM, header + FROM, n - FROM, err);
+    return f->io->ops->write(f->io, FLIP_FROM, header + FLIP_FROM, n - FLIP_FROM, err);
 }
 
 /* ---- where index and trailer go ---- */
@@ -308,6 +309,7 @@ b2c_status b2i_file_put(b2i_store *store, b2i_span chunk, const b2i_redo *redo, 
         f->was_logged = true;
         f->seq++;
     }
+    store->is_complete = store->is_complete && store->checksums;
     f->pending += chunk.n;
     f->is_dirty = true;
     *entry = at;
@@ -383,7 +385,7 @@ static b2c_status make_image(b2i_file_store *f, b2c_schunk *s, b2i_frame_image *
     }
     B2I_TRY(b2i_frame_encode(&s->now, B2I_FRAME_CONTIGUOUS, image, err));
     if (f->base.checksums) {
-        b2i_frame_seal(image);
+        b2i_frame_seal(image, f->base.is_complete);
     }
     return B2C_OK;
 }
@@ -592,6 +594,7 @@ static void adopt(b2i_file_store *f, b2c_schunk *s, b2i_frame_plan *plan, b2i_io
     f->dead = 0;
     f->nfree = 0;
     f->base.is_trusted = f->base.checksums;
+    f->base.is_complete = f->base.checksums;
     take_fingerprint(f, &plan->image);
     committed(f, &plan->image, s);
     if (s->now.nchunks > 0) {

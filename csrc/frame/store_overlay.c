@@ -36,10 +36,10 @@ static b2c_status overlay_len(b2i_store *store, b2i_entry entry, uint64_t *len, 
 }
 
 static b2c_status overlay_check(b2i_store *store, b2i_entry entry, b2i_span chunk,
-                                b2i_check *result, b2c_error *err)
+                                b2i_verdict *result, b2c_error *err)
 {
     b2i_store *s = owner(store, &entry);
-    *result = B2I_CHECK_NONE;
+    *result = (b2i_verdict){ .check = B2I_CHECK_NONE };
     return s->ops->check == NULL ? B2C_OK : s->ops->check(s, entry, chunk, result, err);
 }
 

@@ -402,7 +402,8 @@ B2C_API B2C_MUST_USE b2c_status b2c_schunk_open(const char *path, uint64_t offse
 
 /*
  * b2c_schunk_open_mem() opens a contiguous frame in memory.  copy 0: the bytes
- * are borrowed, must outlive the schunk and not change.
+ * are borrowed, must outlive the schunk and not change; it is read only.  copy 1:
+ * it can be changed, in memory.
  */
 B2C_API B2C_MUST_USE b2c_status b2c_schunk_open_mem(const void *frame, size_t frame_len, int copy,
                                                     const b2c_limits *limits, b2c_schunk **schunk,

@@ -228,6 +228,11 @@ static b2c_status make_payload(b2c_schunk *s, uint64_t i, b2c_error *err)
 /* A frame of variable chunk sizes can have no entries without payload: nothing tells their size. */
 static b2c_status make_variable(b2c_schunk *s, b2c_error *err)
 {
+    /* Whoever opens such a frame learns the sizes from the chunks: all must tell theirs. */
+    for (uint64_t i = 0; i < s->now.nchunks; i++) {
+        b2i_chunk_head head;
+        B2I_TRY(b2i_schunk_chunk_head(s, i, &head, err));
+    }
     for (uint64_t i = 0; s->now.nspecial > 0 && i < s->now.nchunks; i++) {
         if ((s->now.entries[i] & B2I_ENTRY_SPECIAL) != 0) {
             B2I_TRY(make_payload(s, i, err));

@@ -317,17 +317,20 @@ static b2c_status check_size(const b2c_schunk *s, uint64_t nchunk, const b2i_chu
     return B2C_OK;
 }
 
+static b2c_status fail_checksum(const b2i_verdict *v, b2c_error *err)
+{
+    return b2i_fail_sizes(err, B2C_E_CHECKSUM, 0, "the chunk's bytes differ from its checksum",
+                          v->stored, v->computed);
+}
+
 /* Compares with the stored checksum, when there is one. */
 static b2c_status check_bytes(const b2c_schunk *s, b2i_entry entry, b2i_span bytes, b2c_error *err)
 {
-    b2i_check check = B2I_CHECK_NONE;
+    b2i_verdict v = { .check = B2I_CHECK_NONE };
     if (s->store->ops->check != NULL && s->store->verifies) {
-        B2I_TRY(s->store->ops->check(s->store, entry, bytes, &check, err));
+        B2I_TRY(s->store->ops->check(s->store, entry, bytes, &v, err));
     }
-    if (check == B2I_CHECK_BAD) {
-        return b2i_fail(err, B2C_E_CHECKSUM, 0, "the chunk's bytes differ from its checksum");
-    }
-    return B2C_OK;
+    return v.check == B2I_CHECK_BAD ? fail_checksum(&v, err) : B2C_OK;
 }
 
 /*
@@ -499,22 +502,22 @@ b2c_status b2i_schunk_get_chunk(const b2c_schunk *s, uint64_t nchunk, uint8_t *d
 static b2c_status verify(const b2c_schunk *s, b2c_ctx *ctx, uint64_t nchunk, b2i_scratch *stored,
                          b2i_scratch *decoded, int *has_checksum, b2c_error *err)
 {
-    b2i_check check = B2I_CHECK_NONE;
+    b2i_verdict v = { .check = B2I_CHECK_NONE };
     b2i_entry entry = s->now.entries[nchunk];
     b2i_span bytes;
     B2I_TRY(b2i_schunk_chunk_bytes(s, nchunk, stored, &bytes, err));
     if ((entry & B2I_ENTRY_SPECIAL) == 0 && s->store->ops->check != NULL) {
-        B2I_TRY(s->store->ops->check(s->store, entry, bytes, &check, err));
+        B2I_TRY(s->store->ops->check(s->store, entry, bytes, &v, err));
     }
-    if (check == B2I_CHECK_BAD) { /* when reading does not compare */
-        return b2i_fail(err, B2C_E_CHECKSUM, 0, "the chunk's bytes differ from its checksum");
+    if (v.check == B2I_CHECK_BAD) { /* when reading does not compare */
+        return fail_checksum(&v, err);
     }
     size_t n = (size_t)b2i_schunk_chunk_nbytes(s, nchunk);
     uint8_t *p = b2i_scratch_get(decoded, n);
     if (p == NULL) {
         return b2i_fail_memory(err);
     }
-    *has_checksum = check == B2I_CHECK_GOOD;
+    *has_checksum = v.check == B2I_CHECK_GOOD;
     return decode_bytes(ctx, bytes, p, n, err);
 }
 

@@ -47,6 +47,12 @@ typedef enum b2i_check {
     B2I_CHECK_BAD
 } b2i_check;
 
+/* The same with the hashes that were compared. */
+typedef struct b2i_verdict {
+    b2i_check check;
+    uint64_t stored, computed;
+} b2i_verdict;
+
 typedef struct b2i_store b2i_store;
 struct b2c_schunk;
 
@@ -57,7 +63,7 @@ typedef struct b2i_store_ops {
     /* Upper bound of the bytes that may be read at an entry. */
     b2c_status (*len)(b2i_store *store, b2i_entry entry, uint64_t *len, b2c_error *err);
     /* Compares a chunk's bytes with the checksum stored with it. */
-    b2c_status (*check)(b2i_store *store, b2i_entry entry, b2i_span chunk, b2i_check *result,
+    b2c_status (*check)(b2i_store *store, b2i_entry entry, b2i_span chunk, b2i_verdict *result,
                         b2c_error *err);
     /*
      * The stored hashes of a chunk's parts, 32 bits each, little-endian: of what
@@ -102,6 +108,7 @@ struct b2i_store {
     bool in_transaction;
     bool has_redo;      /* single chunks kept since the last commit survive a crash */
     bool is_trusted;    /* nobody else wrote since the records of chunks were: they must fit */
+    bool is_complete;   /* trusted, and every chunk has a record */
     bool checksums;     /* write records and fingerprints */
     bool verifies;      /* compare checksums when reading */
     uint8_t durability; /* B2C_DURABILITY_… */

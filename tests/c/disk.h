@@ -95,6 +95,9 @@ static inline int record(b2i_io_event *e)
     case B2I_CALL_OPEN:
     case B2I_CALL_CREATE:
         o.name = name_number(e->name);
+        if (e->call == B2I_CALL_OPEN && rec.entry[o.name] == NONE) {
+            return 0; /* it is not there */
+        }
         o.file = bind(e, o.name);
         break;
     case B2I_CALL_WRITE:
@@ -282,9 +285,8 @@ typedef struct medium {
 
 static inline int is_name_op(const op *o)
 {
-    return o->call == B2I_CALL_CREATE || o->call == B2I_CALL_RENAME ||
-           o->call == B2I_CALL_REMOVE || o->call == B2I_CALL_DIR_MAKE ||
-           o->call == B2I_CALL_DIR_REMOVE;
+    return o->call == B2I_CALL_CREATE || o->call == B2I_CALL_RENAME || o->call == B2I_CALL_REMOVE ||
+           o->call == B2I_CALL_DIR_MAKE || o->call == B2I_CALL_DIR_REMOVE;
 }
 
 /* Everything before call i is on the medium; 'now' is the state then. */
@@ -340,8 +342,8 @@ static inline void lose_power(const medium *m, size_t end, disk *lost, disk *cac
 {
     static const unsigned all_odds[] = { 1, 4, 7, 8 };
     unsigned odds = all_odds[harness_random(seed) % 4];
-    size_t first = m->names_synced[0] < m->names_synced[1] ? m->names_synced[0]
-                                                           : m->names_synced[1];
+    size_t first =
+        m->names_synced[0] < m->names_synced[1] ? m->names_synced[0] : m->names_synced[1];
     disk_copy(lost, &m->durable);
     disk_copy(cache, &m->durable);
     for (int f = 0; f < rec.nfiles; f++) {
@@ -398,7 +400,7 @@ static inline void disk_put(const disk *d, const char *dir, const char *frame)
         int inner = in_sparse_dir(i);
         if (d->entry[i] != NONE && (d->has_dir || !inner)) {
             print_path(path, sizeof path, "%s/%s%s", dir, inner ? frame : "",
-                     inner ? rec.names[i] + 1 : rec.names[i]);
+                       inner ? rec.names[i] + 1 : rec.names[i]);
             put_file(path, &d->file[d->entry[i]]);
         }
     }

@@ -8,12 +8,14 @@ enum { MAX_FRAME = 1 << 14 };
 
 static const scenario kinds[] = {
     { .name = "plain", .steps = { CREATE, APPEND, APPEND, VLMETA_SET, CLOSE } },
-    { .name = "mixed", .steps = { CREATE, APPEND, FILL_VALUE, APPEND_ZEROS, UPDATE_SHORT, META,
-                                  VLMETA_SET, VLMETA_GROW, DELETE, CLOSE } },
+    { .name = "mixed",
+      .steps = { CREATE, APPEND, FILL_VALUE, APPEND_ZEROS, UPDATE_SHORT, META, VLMETA_SET,
+                 VLMETA_GROW, DELETE, CLOSE } },
     { .name = "specials", .steps = { CREATE, FILL, FILL_VALUE, CLOSE } },
     { .name = "empty", .steps = { CREATE, VLMETA_SET, CLOSE } },
-    { .name = "reused", .steps = { CREATE, APPEND, APPEND, UPDATE, UPDATE, UPDATE, UPDATE, DELETE,
-                                   APPEND, REORDER, CLOSE } },
+    { .name = "reused",
+      .steps = { CREATE, APPEND, APPEND, UPDATE, UPDATE, UPDATE, UPDATE, DELETE, APPEND, REORDER,
+                 CLOSE } },
 };
 
 static char root[256], path[300];

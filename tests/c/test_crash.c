@@ -8,11 +8,12 @@
  *
  * B2C_CRASH_SUBSETS is the number of power failures for each edit.  B2C_CRASH_STATES names an
  * empty directory to which a sample of the states goes, for a test with the reference library.
+ * B2C_EVERY thins the states out.
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include "disk.h"
 
-enum { MAX_CUTS = 24, MAX_REPORTS = 3, KEEP_EVERY = 97, FRAME_NAME_CAP = 16 };
+enum { MAX_CUTS = 24, MAX_REPORTS = 3, KEEP_EVERY = 101 };
 
 static const char frame[] = "live.b2frame";
 
@@ -29,6 +30,7 @@ typedef struct history {
 
 static char root[256], state_path[300];
 static unsigned long nstates, nkept;
+static unsigned every = 1;
 
 /* ---- one state ---- */
 
@@ -116,7 +118,8 @@ static void keep_state(const history *h, const disk *d, const place *p)
     const char *dir = getenv("B2C_CRASH_STATES");
     char path[1024];
     bytes all = { 0 };
-    if (dir == NULL || nstates % KEEP_EVERY != 0 || h->states[p->visible].all.n == 0) {
+    unsigned stride = h->w.scenario->is_large ? 10 * KEEP_EVERY : KEEP_EVERY;
+    if (dir == NULL || nstates % stride != 0 || h->states[p->visible].all.n == 0) {
         return;
     }
     print_path(path, sizeof path, "%s/%05lu", dir, nkept++);
@@ -137,12 +140,14 @@ static void check_state(history *h, const disk *d, const place *p)
     b2c_schunk *s = NULL;
     b2c_error err;
     char dir[300];
+    if (nstates++ % every != 0) {
+        return;
+    }
     print_path(dir, sizeof dir, "%s/state", root);
     remove_path(dir);
     (void)mkdir(dir, 0777);
     disk_put(d, dir, frame);
     keep_state(h, d, p);
-    nstates++;
     h->checked++;
     harness_checks++;
     if (!read_state(h, B2C_OPEN_READ, &s, &found, &err)) {
@@ -335,6 +340,7 @@ int main(int argc, char **argv)
 {
     const char *number = getenv("B2C_CRASH_SUBSETS"), *only = argc > 1 ? argv[1] : NULL;
     unsigned nsubsets = number == NULL ? 40 : (unsigned)strtoul(number, NULL, 10);
+    every = world_every();
     make_root(root, sizeof root);
     print_path(state_path, sizeof state_path, "%s/state/%s", root, frame);
     for (int i = 0; i < NSCENARIOS; i++) {

@@ -130,8 +130,7 @@ static inline b2c_status add_chunk(const b2c_schunk *s, b2c_ctx *ctx, uint64_t i
     return st != B2C_OK ? st : b2c_schunk_verify_chunk(s, ctx, i, &has_checksum, err);
 }
 
-static inline b2c_status content_of(const b2c_schunk *s, b2c_ctx *ctx, content *out,
-                                    b2c_error *err)
+static inline b2c_status content_of(const b2c_schunk *s, b2c_ctx *ctx, content *out, b2c_error *err)
 {
     b2c_schunk_info info;
     b2c_status st = B2C_OK;
@@ -216,8 +215,8 @@ typedef struct scenario {
 /* Every kind of edit after opening, with an append before and behind it, and longer ones. */
 static const scenario scenarios[] = {
     { .name = "create", .steps = { RECORDED, CREATE, APPEND, CLOSE } },
-    { .name = "create and flush", .steps = { RECORDED, CREATE, FLUSH, APPEND, FLUSH, CLEAR, FLUSH,
-                                             CLOSE } },
+    { .name = "create and flush",
+      .steps = { RECORDED, CREATE, FLUSH, APPEND, FLUSH, CLEAR, FLUSH, CLOSE } },
     { .name = "append", .steps = { BASE, APPEND, APPEND, CLOSE } },
     { .name = "append zeros", .steps = { BASE, APPEND_ZEROS, APPEND, CLOSE } },
     { .name = "append short", .steps = { BASE, APPEND_SHORT, APPEND, APPEND, CLOSE } },
@@ -243,19 +242,22 @@ static const scenario scenarios[] = {
     { .name = "rollback", .steps = { BASE, APPEND, ROLLBACK, APPEND, ROLLBACK, CLOSE } },
     { .name = "copy", .steps = { BASE, COPY, APPEND, CLOSE } },
     { .name = "flush", .steps = { BASE, APPEND, FLUSH, UPDATE, FLUSH, FLUSH, CLOSE } },
-    { .name = "compact", .steps = { BASE, UPDATE, COMPACT, DELETE, APPEND, COMPACT, COMPACT,
-                                    UPDATE, CLOSE } },
+    { .name = "compact",
+      .steps = { BASE, UPDATE, COMPACT, DELETE, APPEND, COMPACT, COMPACT, UPDATE, CLOSE } },
     { .name = "reopen", .steps = { BASE, UPDATE, CLOSE, OPEN, DELETE, CLOSE, OPEN, CLOSE } },
-    { .name = "many", .steps = { BASE, APPEND, APPEND, APPEND, APPEND, APPEND, APPEND, APPEND,
+    { .name = "many", .steps = { BASE,   APPEND, APPEND, APPEND, APPEND, APPEND, APPEND, APPEND,
                                  APPEND, APPEND, APPEND, APPEND, APPEND, APPEND, APPEND, APPEND,
                                  APPEND, APPEND, APPEND, APPEND, APPEND, CLOSE } },
-    { .name = "mixed", .steps = { BASE, APPEND, UPDATE, VLMETA_SET, DELETE, APPEND, UPDATE,
-                                  TRANSACTION, INSERT, WRITE, ROLLBACK, UPDATE, APPEND_ZEROS,
-                                  META, UPDATE, FLUSH, REORDER, UPDATE, APPEND, DELETE,
-                                  UPDATE_SHORT, VLMETA_DELETE, INSERT, TRUNCATE, UPDATE,
-                                  APPEND, UPDATE_ZEROS, UPDATE, CLOSE } },
-    { .name = "large", .steps = { BASE, APPEND, APPEND, UPDATE, APPEND, APPEND, UPDATE, APPEND,
-                                  APPEND, UPDATE, DELETE, UPDATE, APPEND, CLOSE }, .is_large = 1 },
+    { .name = "mixed",
+      .steps = { BASE,         APPEND,      UPDATE,       VLMETA_SET,    DELETE,   APPEND,
+                 UPDATE,       TRANSACTION, INSERT,       WRITE,         ROLLBACK, UPDATE,
+                 APPEND_ZEROS, META,        UPDATE,       FLUSH,         REORDER,  UPDATE,
+                 APPEND,       DELETE,      UPDATE_SHORT, VLMETA_DELETE, INSERT,   TRUNCATE,
+                 UPDATE,       APPEND,      UPDATE_ZEROS, UPDATE,        CLOSE } },
+    { .name = "large",
+      .steps = { BASE, APPEND, APPEND, UPDATE, APPEND, APPEND, UPDATE, APPEND, APPEND, UPDATE,
+                 DELETE, UPDATE, APPEND, CLOSE },
+      .is_large = 1 },
 };
 
 enum { NSCENARIOS = sizeof scenarios / sizeof *scenarios };
@@ -504,6 +506,14 @@ static inline b2c_status world_step(world *w, step kind)
     default:
         return world_data_step(w, kind, info.nchunks, info.nbytes);
     }
+}
+
+/* B2C_EVERY: slow machines and emulators look at every n-th case only. */
+static inline unsigned world_every(void)
+{
+    const char *number = getenv("B2C_EVERY");
+    unsigned every = number == NULL ? 1 : (unsigned)strtoul(number, NULL, 10);
+    return every == 0 ? 1 : every;
 }
 
 /* ---- files ---- */

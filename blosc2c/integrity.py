@@ -5,6 +5,7 @@ SPDX-License-Identifier: BSD-3-Clause
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -116,7 +117,7 @@ def _attempt(report: Report, kind: str, action: Callable[[], Any]) -> None:
 def _verify_metadata(schunk: SChunk, report: Report) -> None:
     for kind, mapping in (("meta", schunk.meta), ("vlmeta", schunk.vlmeta)):
         for name in mapping:
-            _attempt(report, kind, lambda mapping=mapping, name=name: mapping[name])
+            _attempt(report, kind, functools.partial(mapping.__getitem__, name))
     if schunk.is_array:
         from .ndarray import NDArray
 
@@ -138,4 +139,4 @@ def _verify_chunks(schunk: SChunk, report: Report) -> None:
         report.nunverified += not has_checksum[0]
 
     for nchunk in range(report.nchunks):
-        _attempt(report, "chunk", lambda nchunk=nchunk: verify_chunk(nchunk))
+        _attempt(report, "chunk", functools.partial(verify_chunk, nchunk))

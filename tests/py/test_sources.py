@@ -1,0 +1,239 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Frames read through objects (files, remote storage), and verify()."""
+
+from __future__ import annotations
+
+import io
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import blosc2
+import numpy as np
+import pytest
+
+import blosc2c as b2
+
+A = np.random.default_rng(0).integers(0, 1000, (400, 500)).astype("<i4")
+FRAME = b2.asarray(A, chunks=(50, 60), blocks=(10, 20)).to_cframe()
+
+
+class Plain:
+    """read_at() and nothing else; counts what is read."""
+
+    def __init__(self, data: bytes) -> None:
+        self.data, self.calls, self.nread = data, 0, 0
+        self.lock = threading.Lock()
+
+    def read_at(self, at: int, n: int) -> bytes:
+        with self.lock:
+            self.calls += 1
+            self.nread += n
+        return self.data[at : at + n]
+
+
+class Sized(Plain):
+    @property
+    def size(self) -> int:
+        return len(self.data)
+
+
+class SizedByCall(Plain):
+    def size(self) -> int:
+        return len(self.data)
+
+
+class WithLen(Plain):
+    def __len__(self) -> int:
+        return len(self.data)
+
+
+class Ranges:
+    def __init__(self, data: bytes) -> None:
+        self.data = data
+
+    def read_ranges(self, ranges):
+        return [memoryview(self.data)[at : at + n] for at, n in ranges]
+
+
+@pytest.mark.parametrize("kind", [Plain, Sized, SizedByCall, WithLen, Ranges, io.BytesIO])
+@pytest.mark.parametrize("offset", [0, 77])
+def test_objects(kind, offset):
+    source = kind(b"x" * offset + FRAME)
+    with b2.open(source, offset=offset) as a:
+        assert isinstance(a, b2.NDArray)
+        assert np.array_equal(a[...], A)
+        assert np.array_equal(a[3:300:7, ::-2], A[3:300:7, ::-2])
+        with pytest.raises(b2.ReadOnlyError):
+            a[0] = 1
+    with pytest.raises(ValueError, match="closed"):
+        a[0]
+
+
+def test_file_objects(tmp_path):
+    (tmp_path / "x").write_bytes(FRAME + b"behind the frame")
+    with open(tmp_path / "x", "rb") as file, b2.open(file) as a:
+        assert np.array_equal(a[...], A)
+    with open(tmp_path / "x", "rb", buffering=0) as file, b2.open(file) as a:
+        assert np.array_equal(a[123], A[123])
+
+
+def test_only_what_is_needed_is_read():
+    source = Sized(FRAME)
+    with b2.open(source) as a:
+        opened = source.nread
+        assert opened < len(FRAME) / 4
+        assert np.array_equal(a[0, 0:5], A[0, 0:5])
+        assert source.nread - opened < len(FRAME) / 20
+
+
+def test_many_threads():
+    for source in (Sized(FRAME), io.BytesIO(FRAME)):
+        with b2.open(source) as a, ThreadPoolExecutor(6) as pool:
+            rows = list(pool.map(lambda i, a=a: np.array_equal(a[i : i + 9], A[i : i + 9]), range(0, 400, 9)))
+            assert all(rows)
+
+
+class Faulty(Sized):
+    after = 10**9
+    error: BaseException = ConnectionError("the network is gone")
+
+    def read_at(self, at: int, n: int) -> bytes:
+        if self.calls >= self.after:
+            self.calls += 1
+            raise self.error
+        return super().read_at(at, n)
+
+
+def test_exceptions_come_through():
+    counting = Faulty(FRAME)
+    with b2.open(counting) as a:
+        a[...]
+    for after in range(counting.calls):
+        source = Faulty(FRAME)
+        source.after = after
+        with pytest.raises(ConnectionError, match="the network is gone"), b2.open(source) as a:
+            a[...]
+    source = Faulty(FRAME)
+    with b2.open(source) as a:
+        source.after = 0
+        with pytest.raises(ConnectionError):
+            a[5]
+        source.after = 10**9  # the network is back
+        assert np.array_equal(a[5], A[5])
+
+
+def test_objects_that_give_less():
+    class Short(Sized):
+        def read_at(self, at: int, n: int) -> bytes:
+            return super().read_at(at, n)[:-1]
+
+    with pytest.raises((EOFError, OSError, b2.Blosc2Error)):
+        b2.open(Short(FRAME))
+
+    class Wrong(Sized):
+        def read_at(self, at: int, n: int):
+            return "text"
+
+    with pytest.raises((TypeError, b2.Blosc2Error)):
+        b2.open(Wrong(FRAME))
+
+
+@pytest.mark.parametrize("n", [0, 10, 50, 96, 97, 1000])
+def test_objects_that_are_no_frame(n):
+    for kind in (Sized, io.BytesIO):
+        with pytest.raises(b2.FormatError):
+            b2.open(kind(FRAME[:n]))
+    with pytest.raises(b2.FormatError):
+        b2.open(Sized(b"no frame " * 100))
+
+
+def test_super_chunks_behind_objects():
+    s = b2.SChunk(data=A.tobytes(), chunksize=100_000, cparams={"typesize": 4})
+    s.vlmeta["k"] = (1, 2)
+    with b2.open(Sized(s.to_cframe())) as r:
+        assert isinstance(r, b2.SChunk) and r[:] == A.tobytes() and r.vlmeta["k"] == (1, 2)
+
+
+def test_modes_of_objects():
+    with pytest.raises(ValueError):
+        b2.open(Sized(FRAME), mode="a")
+    for source in (5, 1.5, object(), [1]):
+        with pytest.raises(TypeError):
+            b2.open(source)
+
+
+# ---- verify ----
+
+
+@pytest.fixture(params=[True, False], ids=["file", "directory"])
+def stored(request, tmp_path):
+    path = tmp_path / "x.b2nd"
+    b2.asarray(A, chunks=(50, 60), blocks=(10, 20), urlpath=path, contiguous=request.param).close()
+    return path
+
+
+def test_all_is_well(stored):
+    report = b2.verify(stored)
+    assert report and report.ok and report.problems == []
+    assert report.nchunks == 8 * 9 and report.nunverified == 0
+    assert str(stored) in str(report) and "ok" in str(report)
+
+
+def test_damage_is_reported_not_raised(stored):
+    victim = stored if stored.is_file() else stored / "00000007.chunk"
+    raw = bytearray(victim.read_bytes())
+    chunk = b2.open(stored).get_chunk(7)
+    at = bytes(raw).index(chunk)
+    raw[at + len(chunk) - 1] ^= 0x40
+    victim.write_bytes(raw)
+    report = b2.verify(stored)
+    assert not report and len(report.problems) == 1
+    (problem,) = report.problems
+    assert problem.chunk == 7 and problem.kind in ("chunk", "checksum") and problem.what
+    with b2.open(stored) as a, pytest.raises(b2.CorruptError):
+        a[...]
+
+
+@pytest.mark.parametrize("where", ["header", "index", "trailer", "cut", "empty", "text"])
+def test_damage_of_the_frame(where, tmp_path):
+    raw = bytearray(FRAME)
+    if where == "header":
+        raw[0x20] ^= 1
+    elif where == "index":
+        index_at = int.from_bytes(raw[11:15], "big") + int.from_bytes(raw[0x27:0x2F], "big")
+        raw[index_at + 12] ^= 0x55
+    elif where == "trailer":
+        raw[-23] ^= 0xFF
+    raw = {"cut": raw[:-40], "empty": b"", "text": b"some text " * 50}.get(where, raw)
+    (tmp_path / "x").write_bytes(raw)
+    report = b2.verify(tmp_path / "x")
+    assert not report.ok and report.problems[0].kind == "frame"
+    assert "problem" in str(report)
+
+
+def test_files_of_the_reference_are_unverified(tmp_path):
+    blosc2.asarray(A, chunks=(50, 60), blocks=(10, 20), urlpath=str(tmp_path / "x"))
+    report = b2.verify(tmp_path / "x")
+    assert report.ok and report.nunverified == report.nchunks == 72
+
+
+def test_what_cannot_be_read_at_all(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        b2.verify(tmp_path / "nothing")
+
+
+def test_every_flipped_bit_of_a_small_file_is_found(tmp_path):
+    """Headers, index, chunks and trailer carry checksums; what is left is what nobody reads."""
+    path = tmp_path / "x"
+    with b2.SChunk(chunksize=200, cparams={"typesize": 4}, urlpath=path) as s:
+        for i in range(3):
+            s.append_data(A.tobytes()[i * 200 : i * 200 + 200])
+    raw = path.read_bytes()
+    want = A.tobytes()[:600]
+    for at in range(len(raw)):
+        changed = bytearray(raw)
+        changed[at] ^= 1 << at % 8
+        path.write_bytes(changed)
+        if b2.verify(path).ok:
+            with b2.open(path) as s:
+                assert s[:] == want and s.nchunks == 3

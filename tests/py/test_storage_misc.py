@@ -1,0 +1,595 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Storage beyond chunks: mappings, objects to read from, safety, locks, other processes, ends of life."""
+
+from __future__ import annotations
+
+import gc
+import io
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import warnings
+
+import blosc2
+import numpy as np
+import pytest
+from inputs import make
+
+import blosc2c as b2
+from blosc2c.cli import main
+
+SIZE = 2000
+DISKS = ("file", "directory")
+
+
+@pytest.fixture(params=DISKS)
+def disk(request):
+    return request.param
+
+
+def fill(path, disk: str = "file", n: int = 4, **kwargs) -> list[bytes]:
+    """Write n chunks and close; the chunks.  Random bytes, so that all of them are stored."""
+    model = [make("random", SIZE, i) for i in range(n)]
+    with b2.SChunk(chunksize=SIZE, urlpath=path, contiguous=disk == "file", **kwargs) as s:
+        for data in model:
+            s.append_data(data)
+        s.vlmeta["name"] = "value"
+    return model
+
+
+def python(code: str, *args) -> subprocess.Popen:
+    """Another Python process, which we talk to line by line."""
+    command = [sys.executable, "-c", textwrap.dedent(code), *map(str, args)]
+    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+
+def ask(process: subprocess.Popen, line: str = "") -> str:
+    process.stdin.write(line + "\n")
+    process.stdin.flush()
+    return process.stdout.readline().strip()
+
+
+# ---- memory mapping ------------------------------------------------------------
+
+
+def test_mapping_for_reading(tmp_path):
+    model = fill(tmp_path / "x")
+    with b2.open(tmp_path / "x", mmap_mode="r") as s:
+        assert s.mmap_mode == "r" and not s.is_writable
+        assert s[:] == b"".join(model) and s.vlmeta["name"] == "value"
+        with pytest.raises(b2.ReadOnlyError):
+            s.append_data(model[0])
+    with b2.SChunk(urlpath=tmp_path / "x", mmap_mode="r") as s:
+        assert s[:] == b"".join(model)
+
+
+def test_mapping_for_writing(tmp_path):
+    path = tmp_path / "x"
+    with b2.SChunk(chunksize=SIZE, urlpath=path, mmap_mode="w+", initial_mapping_size=1 << 20) as s:
+        s.append_data(bytes(SIZE))
+    model = [bytes(SIZE)]
+    with b2.open(path, mmap_mode="r+") as s:
+        for i in range(200):  # the file outgrows every mapping of its beginning
+            model.append(make("random", SIZE, i))
+            s.append_data(model[-1])
+            assert s.decompress_chunk(i) == model[i] and s.decompress_chunk(i + 1) == model[i + 1]
+        s.update_data(3, model[0])
+        model[3] = model[0]
+        s.compact()
+        assert s[:] == b"".join(model)
+    assert blosc2.open(str(path))[:] == b"".join(model)
+    with b2.SChunk(chunksize=SIZE, urlpath=path, mmap_mode="w+") as s:
+        assert s.nchunks == 0
+    assert b2.open(path).nchunks == 0
+
+
+def test_mapping_with_private_changes(tmp_path):
+    path = tmp_path / "x"
+    model = fill(path)
+    before = path.read_bytes()
+    with b2.open(path, mmap_mode="c") as s:
+        s.append_data(model[0])
+        s.update_data(0, model[1])
+        s.delete_chunk(2)
+        s.vlmeta["name"] = "other"
+        expected = [model[1], model[1], model[3], model[0]]
+        assert s[:] == b"".join(expected) and s.vlmeta["name"] == "other"
+        assert pickle.loads(pickle.dumps(s))[:] == s[:]
+        assert blosc2.schunk_from_cframe(s.to_cframe())[:] == s[:]
+    assert path.read_bytes() == before
+
+
+def test_mapping_modes_that_make_no_sense(tmp_path):
+    path = tmp_path / "x"
+    fill(path)
+    for kwargs in ({"mmap_mode": "w+"}, {"mmap_mode": "x"}, {"mmap_mode": "r", "locking": True}):
+        with pytest.raises(ValueError):
+            b2.open(path, **kwargs)
+    for kwargs in (
+        {"mmap_mode": "w+"},
+        {"mmap_mode": "w+", "urlpath": tmp_path / "d", "contiguous": False},
+        {"mmap_mode": "w+", "urlpath": tmp_path / "d", "locking": True},
+        {"mmap_mode": "c", "urlpath": tmp_path / "d"},
+    ):
+        with pytest.raises(ValueError):
+            b2.SChunk(**kwargs)
+    with pytest.raises(FileExistsError):
+        b2.SChunk(urlpath=path, mmap_mode="r+")
+    assert not (tmp_path / "d").exists()
+
+
+def test_mapped_array(tmp_path):
+    a = np.arange(60_000).reshape(300, 200)
+    b2.asarray(a, urlpath=tmp_path / "a.b2nd", chunks=(50, 50)).close()
+    with b2.open(tmp_path / "a.b2nd", mmap_mode="r") as x:
+        assert (x[...] == a).all() and (x[7:99:3, ::-1] == a[7:99:3, ::-1]).all()
+    with b2.open(tmp_path / "a.b2nd", mmap_mode="r+") as x:
+        x[10:20] = 5
+    assert (blosc2.open(str(tmp_path / "a.b2nd"))[10:20] == 5).all()
+
+
+# ---- objects to read from --------------------------------------------------------
+
+
+class Source:
+    """A frame behind read_at(), with what happened to it."""
+
+    def __init__(self, data: bytes) -> None:
+        self.data, self.calls, self.error = data, [], None
+
+    def read_at(self, offset, size):
+        self.calls.append((offset, size))
+        if self.error:
+            raise self.error
+        return self.data[offset : offset + size]
+
+
+class Sized(Source):
+    def size(self):
+        return len(self.data)
+
+
+class Ranges:
+    def __init__(self, data: bytes) -> None:
+        self.data, self.size = data, len(data)
+
+    def read_ranges(self, ranges):
+        return [memoryview(self.data)[at : at + n] for at, n in ranges]
+
+
+@pytest.mark.parametrize("kind", [Source, Sized, Ranges, io.BytesIO])
+@pytest.mark.parametrize("offset", [0, 777])
+def test_objects(kind, offset, tmp_path):
+    model = fill(tmp_path / "x")
+    source = kind(bytes(offset) + (tmp_path / "x").read_bytes() + b"rest")
+    with b2.open(source, offset=offset) as s:
+        assert s[:] == b"".join(model) and s.vlmeta["name"] == "value" and s.urlpath is None
+        with pytest.raises(b2.ReadOnlyError):
+            s.append_data(model[0])
+        assert pickle.loads(pickle.dumps(s))[:] == s[:]
+        results = []
+        threads = [threading.Thread(target=lambda: results.append(s[:])) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert results == [b"".join(model)] * 4
+    with pytest.raises(b2.ClosedError):
+        s[:]
+    for kwargs in ({"mode": "a"}, {"mmap_mode": "r"}, {"locking": True}):
+        with pytest.raises(ValueError):
+            b2.open(source, offset=offset, **kwargs)
+
+
+def test_file_objects_and_arrays(tmp_path):
+    a = np.arange(10_000.0).reshape(100, 100)
+    b2.asarray(a, urlpath=tmp_path / "a.b2nd", chunks=(10, 10)).close()
+    with open(tmp_path / "a.b2nd", "rb") as file, b2.open(file) as x:
+        assert isinstance(x, b2.NDArray) and (x[3:30, 50] == a[3:30, 50]).all()
+    source = Sized((tmp_path / "a.b2nd").read_bytes())
+    with b2.open_array(source) as x:
+        source.calls.clear()
+        assert (x[:10, :10] == a[:10, :10]).all()
+        assert 0 < sum(n for _, n in source.calls) < len(source.data) / 5  # not all of it
+
+
+def test_errors_of_objects_are_passed_on(tmp_path):
+    model = fill(tmp_path / "x")
+    source = Sized((tmp_path / "x").read_bytes())
+
+    class StrangeError(Exception):
+        pass
+
+    for error in (StrangeError("no"), KeyboardInterrupt(), OSError(5, "broken")):
+        s = b2.open(source)
+        source.error = error
+        for call in (lambda s=s: s[:], lambda s=s: s.decompress_chunk(1), lambda: b2.open(source)):
+            with pytest.raises(type(error)) as info:
+                call()
+            assert info.value is error and info.traceback[-1].name == "read_at"
+        source.error = None
+        assert s[:] == b"".join(model)  # it was not the frame's fault
+    source.read_at = lambda offset, size: b"short"
+    with pytest.raises(EOFError):
+        b2.open(source)
+    source.read_at = lambda offset, size: "text" * size
+    with pytest.raises(TypeError):
+        b2.open(source)
+    for data in (b"", b"no frame at all, but long enough to be one" * 9, source.data[:100]):
+        with pytest.raises(b2.FormatError):
+            b2.open(Sized(data))
+    with pytest.raises(TypeError):
+        b2.open(12)
+
+
+# ---- durability, checksums -----------------------------------------------------
+
+
+@pytest.mark.parametrize("level", ["none", "process", "commit"])
+def test_durability(level, disk, tmp_path):
+    path = tmp_path / "x"
+    model = fill(path, disk, durability=level)
+    with b2.open(path, mode="a", durability=level) as s:
+        s.append_data(model[0])
+        s.flush()
+        assert b2.open(path).nchunks == blosc2.open(str(path)).nchunks == 5
+        with s.transaction():
+            s.delete_chunk(0)
+            s.delete_chunk(0)
+    with b2.open(path) as s:
+        assert s[:] == b"".join([*model[2:], model[0]])
+    x = b2.zeros((10, 10), urlpath=tmp_path / "a", durability=level, contiguous=disk == "file")
+    x.close()
+    assert b2.open(tmp_path / "a").shape == (10, 10)
+
+
+def test_durability_that_does_not_exist(tmp_path):
+    fill(tmp_path / "x")
+    with pytest.raises(ValueError, match="durability"):
+        b2.SChunk(durability="maybe")
+    with pytest.raises(ValueError, match="durability"):
+        b2.open(tmp_path / "x", durability=3)
+    with pytest.raises(ValueError, match="durability"):
+        b2.zeros((3,), durability=None)
+
+
+def test_edits_of_none_wait_for_flush(tmp_path):
+    path = tmp_path / "x"
+    s = b2.SChunk(chunksize=SIZE, urlpath=path, durability="none")
+    s.append_data(make("random", SIZE))
+    assert b2.open(path).nchunks == 0
+    s.flush()
+    assert b2.open(path).nchunks == 1
+    s.close()
+
+
+def damage(path, disk: str, model: list[bytes], nchunk: int) -> None:
+    """Flip a bit in the stored bytes of a chunk, which holds its data as it is."""
+    victim = path if disk == "file" else path / f"{nchunk:08X}.chunk"
+    raw = bytearray(victim.read_bytes())
+    raw[raw.index(model[nchunk][:64]) + 100] ^= 16
+    victim.write_bytes(raw)
+
+
+def test_verify(disk, tmp_path, capsys):
+    path = tmp_path / "x"
+    model = fill(path, disk)
+    report = b2.verify(path)
+    assert report and report.ok and report.problems == []
+    assert (report.nchunks, report.nunverified) == (4, 0)
+    assert main(["verify", str(path)]) == 0
+    assert "ok" in capsys.readouterr().out
+
+    damage(path, disk, model, 2)
+    report = b2.verify(path)
+    assert not report and not report.ok
+    (problem,) = report.problems
+    assert problem.kind == "checksum" and problem.chunk == 2 and problem.offset is not None
+    assert main(["verify", str(path)]) == 1
+    assert "chunk 2" in (out := capsys.readouterr().out) and "byte" in out
+    damage(path, disk, model, 0)
+    assert [p.chunk for p in b2.verify(path).problems] == [0, 2]
+
+
+def test_verify_names_the_block(tmp_path, capsys):
+    """Large chunks have a checksum for each block."""
+    data = make("random", 2 << 20)
+    path = tmp_path / "x"
+    with b2.SChunk(data=data, urlpath=path, cparams={"blocksize": 1 << 18, "clevel": 1}):
+        pass
+    raw = bytearray(path.read_bytes())
+    at = raw.index(data[5 << 18 : (5 << 18) + 64])
+    raw[at] ^= 1
+    path.write_bytes(raw)
+    (problem,) = b2.verify(path).problems
+    assert (problem.chunk, problem.block) == (0, 5) and problem.offset is not None
+    assert main(["verify", str(path)]) == 1
+    assert "block 5" in capsys.readouterr().out
+    with b2.open(path) as s:
+        assert s[:100] == data[:100]  # other blocks can be read
+        with pytest.raises(b2.ChecksumError):
+            s[5 << 18 : (5 << 18) + 1]
+
+
+def test_verify_structure_and_metadata(disk, tmp_path, capsys):
+    path = tmp_path / "x"
+    fill(path, disk)
+    frame = path if disk == "file" else path / "chunks.b2frame"
+    sound = frame.read_bytes()
+    for at in (0, 20, 60, len(sound) - 200, len(sound) - 20):
+        raw = bytearray(sound)
+        raw[at] ^= 0x55
+        frame.write_bytes(raw)
+        assert not b2.verify(path).ok, at
+    frame.write_bytes(sound[: len(sound) // 2])
+    report = b2.verify(path)
+    assert [p.kind for p in report.problems] == ["frame"]
+    assert main(["verify", str(path)]) == 1
+    assert main(["verify", str(tmp_path / "absent")]) == 1
+    with pytest.raises(FileNotFoundError):
+        b2.verify(tmp_path / "absent")
+
+
+def test_without_checksums(disk, tmp_path):
+    path = tmp_path / "x"
+    model = fill(path, disk, checksums=False)
+    report = b2.verify(path)
+    assert report.ok and report.nunverified == 4
+    damage(path, disk, model, 1)
+    with b2.open(path) as s:
+        assert s.decompress_chunk(1) != model[1]  # nobody can tell
+    assert b2.verify(path).ok
+
+    b2.remove_urlpath(path)
+    fill(path, disk)
+    damage(path, disk, model, 1)
+    with b2.open(path) as s, pytest.raises(b2.ChecksumError):
+        s.decompress_chunk(1)
+    with b2.open(path, checksums=False) as s:
+        assert len(s.decompress_chunk(1)) == SIZE
+
+
+def test_the_reference_edits_what_has_checksums(disk, tmp_path):
+    path = tmp_path / "x"
+    model = fill(path, disk)
+    s = blosc2.open(str(path), mode="a")
+    s.update_data(1, model[0])
+    s.append_data(model[2])
+    del s
+    report = b2.verify(path)
+    assert report.ok and report.nchunks == 5 and 0 < report.nunverified <= 2
+    assert b2.open(path)[:] == b"".join([model[0], model[0], *model[2:], model[2]])
+
+
+def test_compact_by_path(disk, tmp_path):
+    path = tmp_path / "x"
+    model = fill(path, disk, n=20)
+    with b2.open(path, mode="a") as s:
+        for i in range(15):
+            s.delete_chunk(0)
+            s.flush()
+    b2.compact(path)
+    size = sum(f.stat().st_size for f in path.iterdir()) if disk == "directory" else path.stat().st_size
+    assert size < 6 * (SIZE + 200)
+    assert b2.open(path)[:] == b"".join(model[15:]) == blosc2.open(str(path))[:]
+
+
+# ---- locks, other processes ------------------------------------------------------
+
+
+def test_locks(disk, tmp_path):
+    path = tmp_path / "x"
+    lock = tmp_path / "x.b2lock" if disk == "file" else path / ".b2lock"
+    fill(path, disk)
+    assert not lock.exists()
+    with b2.open(path, mode="a", locking=True) as s:
+        assert s.locking and lock.stat().st_size == 16
+        for mode in ("r", "a"):
+            with pytest.raises(BlockingIOError):
+                b2.open(path, mode=mode, locking=True)
+        assert b2.open(path).nchunks == 4  # a lock is for those who ask
+    with b2.open(path, locking=True), b2.open(path, locking=True) as s:
+        assert s.nchunks == 4
+        with pytest.raises(BlockingIOError):
+            b2.open(path, mode="a", locking=True)
+    b2.open(path, mode="a", locking=True).close()
+    assert int.from_bytes(lock.read_bytes()[8:], "little") == 2  # writers are counted
+    new = b2.SChunk(urlpath=tmp_path / "new", contiguous=disk == "file", locking=True)
+    with pytest.raises(BlockingIOError):
+        b2.open(tmp_path / "new", locking=True)
+    new.close()
+
+
+def test_lock_with_the_reference(disk, tmp_path):
+    """It waits for our lock, and counts our writing; we cannot have the lock while it has it."""
+    path = tmp_path / "x"
+    model = fill(path, disk)
+    code = """
+        import sys, blosc2
+        s = blosc2.open(sys.argv[1], mode="a", locking=True)
+        print("open", flush=True)
+        for line in sys.stdin:
+            if line == "hold\\n":
+                with s.holding_lock():
+                    print("held", flush=True)
+                    sys.stdin.readline()
+                print("released", flush=True)
+            else:
+                print(s.append_data(bytes(2000)), flush=True)
+    """
+    with python(code, path) as process:
+        assert process.stdout.readline() == "open\n"
+        with b2.open(path, mode="a", locking=True) as s:
+            process.stdin.write("append\n")
+            process.stdin.flush()
+            s.append_data(model[0])
+            s.flush()
+            assert s.nchunks == 5
+        assert process.stdout.readline() == "6\n"  # after ours
+        with b2.open(path, mode="a", locking=True) as s:
+            assert s[:] == b"".join([*model, model[0], bytes(SIZE)])
+        assert ask(process, "hold") == "held"
+        with pytest.raises(BlockingIOError):
+            b2.open(path, mode="a", locking=True)
+        assert ask(process) == "released"
+        b2.open(path, mode="a", locking=True).close()
+        process.stdin.close()
+
+
+WRITER = """
+    import sys, blosc2c as b2
+    s = b2.open(sys.argv[1], mode="a")
+    print("open", flush=True)
+    for line in sys.stdin:
+        word = line.split()
+        if word[0] == "append":
+            s.append_data(bytes([int(word[1])]) * 1000 + bytes(range(250)) * 4)
+        elif word[0] == "meta":
+            s.vlmeta["n"] = int(word[1])
+        s.flush()
+        print("done", flush=True)
+    s.close()
+"""
+
+
+def test_readers_see_growth(disk, tmp_path):
+    path = tmp_path / "x"
+    model = fill(path, disk)
+    with python(WRITER, path) as process, b2.open(path) as s, b2.open(path) as other:
+        assert process.stdout.readline() == "open\n"
+        assert s.refresh() is False
+        for i in range(5):
+            assert ask(process, f"append {i}") == "done"
+            model.append(bytes([i]) * 1000 + bytes(range(250)) * 4)
+            assert s.nchunks == 4 + i  # the state of before, until refresh()
+            assert s[:] == b"".join(model[:-1])
+            assert s.refresh() is True and s.nchunks == 5 + i
+            assert s[:] == b"".join(model) == blosc2.open(str(path))[:]
+            assert s.refresh() is False
+        ask(process, "meta 7")
+        assert s.refresh() and s.vlmeta["n"] == 7
+        assert other.nchunks == 4 and other.refresh() and other.nchunks == 9
+        process.stdin.close()
+
+
+def test_refresh_of_others(tmp_path):
+    s = b2.SChunk(data=bytes(100))
+    assert s.refresh() is False
+    assert b2.schunk_from_cframe(s.to_cframe()).refresh() is False
+    with b2.SChunk(urlpath=tmp_path / "w", data=bytes(100)) as s:
+        assert s.refresh() is False  # a writer knows
+    a = b2.asarray(np.arange(10), urlpath=tmp_path / "a.b2nd")
+    with b2.open(tmp_path / "a.b2nd") as x:
+        a.resize((20,))
+        a[10:] = 1
+        a.schunk.flush()
+        assert x.shape == (10,)
+        assert x.refresh() and x.shape == (20,) and (x[10:] == 1).all()
+    with pytest.raises(b2.ClosedError):
+        x.refresh()
+    a.close()
+
+
+# ---- ends of life ------------------------------------------------------------------
+
+
+def test_never_closed(disk, tmp_path):
+    s = b2.SChunk(chunksize=SIZE, urlpath=tmp_path / "x", contiguous=disk == "file")
+    s.append_data(make("random", SIZE))
+    with pytest.warns(ResourceWarning, match="never closed"):
+        del s
+        gc.collect()
+    assert b2.open(tmp_path / "x").nchunks == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for s in (b2.open(tmp_path / "x"), b2.SChunk(data=bytes(100)), b2.open(tmp_path / "x", mode="a")):
+            if s.is_writable:
+                s.close()
+        del s
+        gc.collect()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
+def test_fork(disk, tmp_path):
+    path = tmp_path / "x"
+    model = fill(path, disk)
+    big = b2.asarray(np.arange(3_000_000), cparams={"nthreads": 4})
+    assert big[...].sum() == 4499998500000  # threads are running
+    reader = b2.open(path)
+    writer = b2.SChunk(chunksize=SIZE, urlpath=tmp_path / "w", contiguous=disk == "file")
+    writer.append_data(model[0])
+    pid = os.fork()
+    if pid == 0:  # never leave this block
+        signal.alarm(20)
+        status = 1
+        try:
+            assert reader[:] == b"".join(model)
+            assert big[...].sum() == 4499998500000
+            with pytest.raises(b2.ClosedError, match="forked"):
+                writer.append_data(model[0])
+            writer.close()
+            status = 0
+        finally:
+            os._exit(status)
+    assert os.waitpid(pid, 0)[1] == 0
+    assert reader[:] == b"".join(model)
+    writer.append_data(model[1])
+    writer.close()
+    assert b2.verify(tmp_path / "w").ok
+    assert b2.open(tmp_path / "w")[:] == b"".join(model[:2]) == blosc2.open(str(tmp_path / "w"))[:]
+
+
+def test_pickle(disk, tmp_path):
+    path = tmp_path / "x"
+    model = fill(path, disk)
+    for mode in ("r", "a"):
+        with b2.open(path, mode=mode) as s:
+            if mode == "a":
+                s.append_data(model[0])
+                model.append(model[0])
+            t = pickle.loads(pickle.dumps(s))
+            assert t[:] == b"".join(model) and t.urlpath == str(path)
+            assert not t.is_writable  # a file has one writer
+            assert t.vlmeta["name"] == "value"
+    memory = b2.SChunk(data=bytes(range(100)), meta={"m": 1})
+    t = pickle.loads(pickle.dumps(memory))
+    t.append_data(b"x" * 100)
+    assert t[:100] == memory[:] and t.meta["m"] == 1 and memory.nchunks == 1
+    outer = tmp_path / "outer"
+    outer.write_bytes(b"junk" + memory.to_cframe())
+    assert pickle.loads(pickle.dumps(b2.open(outer, offset=4)))[:] == memory[:]
+    with b2.open(path) as s:
+        pass
+    with pytest.raises(b2.ClosedError):
+        pickle.dumps(memory if memory.handle.is_closed else s.copy())
+
+
+def test_read_only(disk, tmp_path):
+    path = tmp_path / "x"
+    model = fill(path, disk, meta={"m": 1})
+    with b2.open(path) as s:
+        for call in (
+            lambda: s.append_data(model[0]),
+            lambda: s.insert_data(0, model[0]),
+            lambda: s.update_chunk(0, s.get_chunk(1)),
+            lambda: s.delete_chunk(0),
+            lambda: s.reorder_offsets([3, 2, 1, 0]),
+            lambda: s.fill_special(5, b2.SpecialValue.ZERO),
+            lambda: s.set_slice(b"abc", 0, 3),
+            lambda: s.truncate(3),
+            lambda: s.vlmeta.update(a=1),
+            lambda: s.vlmeta.pop("name"),
+            lambda: s.meta.__setitem__("m", 2),
+            lambda: s.compact(),
+            lambda: s.transaction().__enter__(),
+        ):
+            with pytest.raises(b2.ReadOnlyError) as info:
+                call()
+            assert isinstance(info.value, ValueError)
+        assert s[:] == b"".join(model)
+    assert b2.verify(path).ok
