@@ -368,11 +368,9 @@ class Handle:
             self._ptr = None
             self._closed_because = ": it is being written by the process that this one was forked from"
 
-    def __del__(self) -> None:
+    def __del__(self, warn: Any = warnings.warn) -> None:  # globals may be gone at the end
         if self.writes_to is not None and self._ptr is not None:
-            warnings.warn(
-                f"{self.writes_to} was open for writing and never closed", ResourceWarning, 2, source=self
-            )
+            warn(f"{self.writes_to} was open for writing and never closed", ResourceWarning, 2, source=self)
 
 
 _handles: weakref.WeakSet[Handle] = weakref.WeakSet()

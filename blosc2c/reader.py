@@ -90,8 +90,8 @@ def user_size(handle: Any, size: Any) -> int:
 
 
 @ffi.def_extern()  # type: ignore[untyped-decorator]
-def user_close(handle: Any) -> None:
-    _alive.pop(handle, None)
+def user_close(handle: Any, alive: dict[Any, Reader] = _alive) -> None:
+    alive.pop(handle, None)  # globals may be gone at the end of the process
 
 
 def open_reader(source: Any, offset: int) -> Handle:

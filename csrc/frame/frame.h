@@ -94,8 +94,8 @@ void b2i_frame_seal(b2i_frame_image *image, bool is_complete);
 
 /*
  * XXH3 of header, index and trailer, in which the frame length, the distance to the index and
- * the fingerprint itself count as zero: moving index and trailer does not change it.  When not every
- * chunk has a checksum record, a zero byte follows.
+ * the fingerprint itself count as zero: moving index and trailer does not change it.  When not
+ * every chunk has a checksum record, a zero byte follows.
  */
 void b2i_frame_fingerprint(b2i_span header, b2i_span index, b2i_span trailer, bool is_complete,
                            uint8_t out[B2I_FINGERPRINT_LEN]);

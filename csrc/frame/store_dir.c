@@ -300,9 +300,10 @@ static uint64_t stored_size(const b2i_state *now)
     return n;
 }
 
-/* The index file of a state, in the place of the old one; fills 'record' when there are checksums. */
-static b2c_status replace_index(int dir, const b2i_state *now, uint64_t next, const b2i_store *store,
-                                bool seal, b2i_frame_image *image,
+/* The index file of a state, in the place of the old one; fills 'record' when there are checksums.
+ */
+static b2c_status replace_index(int dir, const b2i_state *now, uint64_t next,
+                                const b2i_store *store, bool seal, b2i_frame_image *image,
                                 uint8_t record[NUMBER_RECORD_LEN], b2c_error *err)
 {
     B2I_TRY(b2i_frame_encode(now, B2I_FRAME_SPARSE, image, err));
@@ -362,8 +363,7 @@ static b2c_status commit_now(dir_store *d, b2c_schunk *s, bool seal, b2c_error *
     if (seal) {
         B2I_TRY(sync_chunks(d, err));
     }
-    b2c_status st =
-        replace_index(d->dir, &s->now, d->next, &d->base, seal, &image, record, err);
+    b2c_status st = replace_index(d->dir, &s->now, d->next, &d->base, seal, &image, record, err);
     if (st == B2C_OK) {
         committed(d, &image);
         d->has_log = false;
