@@ -23,7 +23,11 @@ ITEMS = 16  # a small chunk: 64 bytes, so that the index is what grows
 def appends(lib: Any, path: str, nchunks: int, contiguous: bool) -> float:
     """Microseconds for one append while `nchunks` are appended one by one."""
     s = lib.SChunk(
-        chunksize=4 * ITEMS, contiguous=contiguous, urlpath=path, mode="w", cparams={"typesize": 4, "nthreads": 1}
+        chunksize=4 * ITEMS,
+        contiguous=contiguous,
+        urlpath=path,
+        mode="w",
+        cparams={"typesize": 4, "nthreads": 1},
     )
     data = [np.arange(i, i + ITEMS, dtype="i4") for i in range(100)]
     start = time.perf_counter()

@@ -40,7 +40,8 @@ static b2c_status decode_run(const b2i_chunk *c, b2i_reader *r, int32_t csize, u
                              uint8_t *dst, size_t n, b2c_error *err)
 {
     if (c->head.header_len != B2C_HEADER_LEN || csize < -255) {
-        return b2i_fail_field(err, B2C_E_CORRUPT, offset, "csize", "the size of a stream is invalid");
+        return b2i_fail_field(err, B2C_E_CORRUPT, offset, "csize",
+                              "the size of a stream is invalid");
     }
     if (csize < 0 && (b2i_rd_u8(r) & 1) == 0) {
         return b2i_fail_field(err, B2C_E_CORRUPT, offset + 4, "token",
@@ -104,8 +105,8 @@ b2c_status b2i_block_decode(b2i_worker *w, const b2i_chunk *c, uint32_t i, size_
 {
     const b2i_pipeline *pl = &c->head.pipeline;
     b2i_span in, raw;
-    B2I_TRY(c->source.read(c->source.arg, c->starts[i], c->ends[i] - c->starts[i], &w->in, &in,
-                           err));
+    B2I_TRY(
+        c->source.read(c->source.arg, c->starts[i], c->ends[i] - c->starts[i], &w->in, &in, err));
     if (c->head.is_instrumented || b2i_pipeline_is_empty(pl, true)) {
         return decode_bytes(w, c, i, in, dst, n, err);
     }

@@ -17,15 +17,15 @@ typedef struct b2i_chunk_head {
     uint32_t nbytes;
     uint32_t blocksize; /* 0 for VL-block chunks; otherwise 1…nbytes when nbytes > 0 */
     uint32_t cbytes;
-    uint32_t nblocks;    /* blocks with a bstart: 0 for empty, special and memcpy chunks */
-    uint32_t value_len;  /* special VALUE: bytes of the repeated item */
+    uint32_t nblocks;   /* blocks with a bstart: 0 for empty, special and memcpy chunks */
+    uint32_t value_len; /* special VALUE: bytes of the repeated item */
     uint8_t version;
     uint8_t typesize; /* 1…255 */
     uint8_t codec_id;
     uint8_t codec_meta;
     uint8_t special; /* B2C_SPECIAL_… */
     bool is_memcpy;
-    bool is_split;     /* full blocks consist of nstreams = typesize streams */
+    bool is_split; /* full blocks consist of nstreams = typesize streams */
     bool has_dict;
     bool has_vlblocks;
     bool is_instrumented;
@@ -63,10 +63,11 @@ typedef struct b2i_chunk b2i_chunk;
 struct b2i_chunk {
     b2i_chunk_head head;
     b2i_source source;
-    uint32_t *starts;   /* nblocks positions in the chunk */
-    uint32_t *ends;     /* nblocks ends: no stream of block i reaches beyond ends[i] */
-    uint32_t *vl_at;    /* VL-block chunks: nblocks + 1 positions in the decoded data */
-    const b2i_codec *codec; /* NULL when this build does not have it: raw, run and special still work */
+    uint32_t *starts; /* nblocks positions in the chunk */
+    uint32_t *ends;   /* nblocks ends: no stream of block i reaches beyond ends[i] */
+    uint32_t *vl_at;  /* VL-block chunks: nblocks + 1 positions in the decoded data */
+    const b2i_codec
+        *codec; /* NULL when this build does not have it: raw, run and special still work */
     b2i_dict *dict;
     b2i_scratch dict_bytes;
     b2i_scratch prefix; /* header and tables when they had to be read */
@@ -83,7 +84,8 @@ void b2i_chunk_close(b2i_chunk *chunk);
 
 /* ---- decoding ---- */
 
-/* Number of units that can be decoded alone: blocks; for memcpy and special chunks as if they had blocks of blocksize. */
+/* Number of units that can be decoded alone: blocks; for memcpy and special chunks as if they had
+ * blocks of blocksize. */
 uint32_t b2i_chunk_nunits(const b2i_chunk *chunk);
 
 /* Decoded extent of unit i: [*at, *at + *n). */

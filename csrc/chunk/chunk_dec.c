@@ -41,8 +41,8 @@ static b2c_status fill_range(b2i_worker *w, const b2i_chunk *c, uint32_t at, siz
 {
     b2i_span s = { NULL, 0 };
     if (c->head.special == B2C_SPECIAL_VALUE) {
-        B2I_TRY(c->source.read(c->source.arg, c->head.header_len, c->head.value_len, &w->in, &s,
-                               err));
+        B2I_TRY(
+            c->source.read(c->source.arg, c->head.header_len, c->head.value_len, &w->in, &s, err));
     }
     if (c->head.special != B2C_SPECIAL_NONE) {
         b2i_special_fill(c->head.special, c->head.typesize, s, at, dst, n);

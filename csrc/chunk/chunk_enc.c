@@ -55,7 +55,8 @@ b2c_status b2i_cparams_check(const b2c_cparams *cparams, b2c_error *err)
 
 /* ---- headers ---- */
 
-static void put_head(const b2i_plan *p, uint8_t flags, uint8_t flags3, uint32_t cbytes, uint8_t *dst)
+static void put_head(const b2i_plan *p, uint8_t flags, uint8_t flags3, uint32_t cbytes,
+                     uint8_t *dst)
 {
     dst[0] = VERSION_CURRENT;
     dst[1] = 1;
@@ -334,8 +335,8 @@ static b2c_status encode_blocks(b2c_ctx *ctx, encode_job *j, b2c_error *err)
 }
 
 /* Table, dictionary and blocks; *dst_len 0 when memcpy is better. */
-static b2c_status put_regular(b2c_ctx *ctx, b2i_plan *p, uint8_t *dst, size_t limit, size_t *dst_len,
-                              b2c_error *err)
+static b2c_status put_regular(b2c_ctx *ctx, b2i_plan *p, uint8_t *dst, size_t limit,
+                              size_t *dst_len, b2c_error *err)
 {
     size_t data_at = B2C_HEADER_LEN + 4 * (size_t)p->nblocks, dict_len = 0;
     *dst_len = 0;
@@ -348,8 +349,13 @@ static b2c_status put_regular(b2c_ctx *ctx, b2i_plan *p, uint8_t *dst, size_t li
         b2i_st32le(dst + data_at, (uint32_t)dict_len);
         data_at += 4 + dict_len;
     }
-    encode_job j = { .ctx = ctx, .plan = p, .starts = dst + B2C_HEADER_LEN, .dst = dst,
-                     .limit = limit, .used = data_at, .all_zero = true };
+    encode_job j = { .ctx = ctx,
+                     .plan = p,
+                     .starts = dst + B2C_HEADER_LEN,
+                     .dst = dst,
+                     .limit = limit,
+                     .used = data_at,
+                     .all_zero = true };
     B2I_TRY(encode_blocks(ctx, &j, err));
     if (j.overflow) {
         return B2C_OK;
@@ -375,8 +381,11 @@ b2c_status b2i_chunk_encode(b2c_ctx *ctx, const b2c_cparams *cparams, b2i_span s
                               src.n);
     }
     B2I_TRY(b2i_ctx_prepare(ctx, 1, &nworkers, err));
-    b2i_plan p = { .cparams = cparams, .src = src, .codec = b2i_codec_by_id(cparams->codec),
-                   .pipeline = plan_pipeline(cparams), .typesize = b2i_tune_typesize(cparams) };
+    b2i_plan p = { .cparams = cparams,
+                   .src = src,
+                   .codec = b2i_codec_by_id(cparams->codec),
+                   .pipeline = plan_pipeline(cparams),
+                   .typesize = b2i_tune_typesize(cparams) };
     p.blocksize = b2i_tune_blocksize(cparams, src.n);
     p.nblocks = (uint32_t)b2i_ceil_div(src.n, p.blocksize);
     p.is_split = b2i_tune_split(cparams, p.blocksize);

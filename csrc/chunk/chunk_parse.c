@@ -281,7 +281,8 @@ static uint32_t next_larger(const uint32_t *sorted, uint32_t n, uint32_t v, uint
     return lo < n ? sorted[lo] : dflt;
 }
 
-/* Writers with several threads store blocks in any order: a block ends where the next one starts. */
+/* Writers with several threads store blocks in any order: a block ends where the next one starts.
+ */
 static b2c_status find_ends(b2i_chunk *c, b2c_error *err)
 {
     uint32_t n = c->head.nblocks;
@@ -359,7 +360,8 @@ static b2c_status read_dict(b2i_chunk *c, uint32_t *data_at, b2c_error *err)
                               "a dictionary for a codec that has none");
     }
     b2c_status st = b2i_dict_new(c->codec, s, 0, &c->dict);
-    return st == B2C_OK ? st : b2i_fail_field(err, st, at, "dictionary", "the dictionary is damaged");
+    return st == B2C_OK ? st
+                        : b2i_fail_field(err, st, at, "dictionary", "the dictionary is damaged");
 }
 
 /* Sizes of variable-size blocks, which stand in front of each. */

@@ -90,7 +90,7 @@ b2c_status b2i_special_encode(const b2c_cparams *cparams, uint8_t kind, uint64_t
     dst[3] = cparams->typesize > 255 ? 1 : (uint8_t)cparams->typesize;
     b2i_st32le(dst + 4, (uint32_t)nbytes);
     b2i_st32le(dst + 8, b2i_special_blocksize(b2i_tune_blocksize(cparams, (size_t)nbytes),
-                                            kind == B2C_SPECIAL_VALUE ? cparams->typesize : 1));
+                                              kind == B2C_SPECIAL_VALUE ? cparams->typesize : 1));
     b2i_st32le(dst + 12, (uint32_t)need);
     dst[31] = (uint8_t)(kind << SPECIAL_SHIFT);
     if (kind == B2C_SPECIAL_VALUE) {

@@ -21,11 +21,11 @@ void b2i_codec_state_free(b2i_codec_state *state);
 typedef struct b2i_dict b2i_dict;
 
 typedef struct b2i_codec {
-    uint8_t id;            /* B2C_CODEC_… */
-    uint8_t format;        /* value of the chunk header's format bits (0…4) */
-    bool has_dict;         /* takes dictionaries */
-    const char *name;      /* "zstd" */
-    const char *library;   /* "Zstandard" */
+    uint8_t id;          /* B2C_CODEC_… */
+    uint8_t format;      /* value of the chunk header's format bits (0…4) */
+    bool has_dict;       /* takes dictionaries */
+    const char *name;    /* "zstd" */
+    const char *library; /* "Zstandard" */
     const char *(*version)(void);
 
     /*
@@ -35,16 +35,15 @@ typedef struct b2i_codec {
      * alone, never on what the state was used for before.
      */
     b2c_status (*encode)(b2i_codec_state *state, int clevel, const b2i_dict *dict,
-                         const uint8_t *src, size_t n, uint8_t *dst, size_t cap,
-                         size_t *out_len);
+                         const uint8_t *src, size_t n, uint8_t *dst, size_t cap, size_t *out_len);
 
     /*
      * Decodes into exactly n bytes.  Returns B2C_E_CORRUPT when the stream is
      * damaged or gives any other number; never reads beyond src nor writes
      * beyond dst + n, whatever the bytes are.  B2C_E_MEMORY.
      */
-    b2c_status (*decode)(b2i_codec_state *state, const b2i_dict *dict, b2i_span src,
-                         uint8_t *dst, size_t n);
+    b2c_status (*decode)(b2i_codec_state *state, const b2i_dict *dict, b2i_span src, uint8_t *dst,
+                         size_t n);
 } b2i_codec;
 
 /* The codec with an ID, or NULL when this build does not have it. */

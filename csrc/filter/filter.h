@@ -12,7 +12,7 @@
 typedef struct b2i_pipeline {
     uint8_t filters[6];
     uint8_t metas[6];
-    uint32_t typesize;    /* as in the chunk header, 1…255 */
+    uint32_t typesize;     /* as in the chunk header, 1…255 */
     uint8_t chunk_version; /* versions up to 2 have another bitshuffle rule for odd lengths */
 } b2i_pipeline;
 
@@ -32,9 +32,8 @@ bool b2i_pipeline_has(const b2i_pipeline *pl, uint8_t filter);
  * the chunk as the decoder will restore it, with ref_len bytes; NULL when this
  * is block 0.  Fails never: the pipeline was checked.
  */
-void b2i_pipeline_forward(const b2i_pipeline *pl, const uint8_t *src, size_t n,
-                          const uint8_t *ref, size_t ref_len, uint8_t *a, uint8_t *b,
-                          const uint8_t **out);
+void b2i_pipeline_forward(const b2i_pipeline *pl, const uint8_t *src, size_t n, const uint8_t *ref,
+                          size_t ref_len, uint8_t *a, uint8_t *b, const uint8_t **out);
 
 /*
  * Undoes slots 5…0 from src into dst (n bytes each).  src is used as scratch

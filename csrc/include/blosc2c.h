@@ -121,37 +121,37 @@ B2C_API const char *b2c_simd_level(void);
 
 /* ---- Formats: numbers as stored ---------------------------------------- */
 
-#define B2C_MIN_HEADER_LEN 16
-#define B2C_HEADER_LEN 32
+#define B2C_MIN_HEADER_LEN   16
+#define B2C_HEADER_LEN       32
 #define B2C_MAX_CHUNK_NBYTES 2147483615 /* 2^31 - 1 - 32 */
-#define B2C_MAX_BLOCKSIZE 536866816
-#define B2C_MAX_TYPESIZE 536866816 /* chunk headers hold 255; larger ones are kept by frames */
-#define B2C_MAX_FILTERS 6
-#define B2C_MAX_DIM 16
-#define B2C_MAX_METALAYERS 16
-#define B2C_MAX_NAME_LEN 31
+#define B2C_MAX_BLOCKSIZE    536866816
+#define B2C_MAX_TYPESIZE     536866816 /* chunk headers hold 255; larger ones are kept by frames */
+#define B2C_MAX_FILTERS      6
+#define B2C_MAX_DIM          16
+#define B2C_MAX_METALAYERS   16
+#define B2C_MAX_NAME_LEN     31
 
 #define B2C_CODEC_BLOSCLZ 0
-#define B2C_CODEC_LZ4 1
-#define B2C_CODEC_LZ4HC 2
-#define B2C_CODEC_ZLIB 4
-#define B2C_CODEC_ZSTD 5
+#define B2C_CODEC_LZ4     1
+#define B2C_CODEC_LZ4HC   2
+#define B2C_CODEC_ZLIB    4
+#define B2C_CODEC_ZSTD    5
 
-#define B2C_FILTER_NONE 0
-#define B2C_FILTER_SHUFFLE 1
+#define B2C_FILTER_NONE       0
+#define B2C_FILTER_SHUFFLE    1
 #define B2C_FILTER_BITSHUFFLE 2
-#define B2C_FILTER_DELTA 3
+#define B2C_FILTER_DELTA      3
 #define B2C_FILTER_TRUNC_PREC 4
 
-#define B2C_SPLIT_ALWAYS 1
-#define B2C_SPLIT_NEVER 2
-#define B2C_SPLIT_AUTO 3
+#define B2C_SPLIT_ALWAYS         1
+#define B2C_SPLIT_NEVER          2
+#define B2C_SPLIT_AUTO           3
 #define B2C_SPLIT_FORWARD_COMPAT 4
 
-#define B2C_SPECIAL_NONE 0
-#define B2C_SPECIAL_ZERO 1
-#define B2C_SPECIAL_NAN 2
-#define B2C_SPECIAL_VALUE 3
+#define B2C_SPECIAL_NONE   0
+#define B2C_SPECIAL_ZERO   1
+#define B2C_SPECIAL_NAN    2
+#define B2C_SPECIAL_VALUE  3
 #define B2C_SPECIAL_UNINIT 4
 
 /* Name of a codec ("blosclz", "zstd"), or NULL for an ID that has none. */
@@ -320,12 +320,12 @@ B2C_API B2C_MUST_USE b2c_status b2c_special_chunk(const b2c_cparams *cparams, ui
 typedef struct b2c_schunk b2c_schunk;
 
 #define B2C_STORAGE_MEMORY 0 /* list of chunks in memory */
-#define B2C_STORAGE_FILE 1   /* contiguous frame in a file, or read from a buffer */
-#define B2C_STORAGE_DIR 2    /* sparse frame: a directory */
+#define B2C_STORAGE_FILE   1 /* contiguous frame in a file, or read from a buffer */
+#define B2C_STORAGE_DIR    2 /* sparse frame: a directory */
 
-#define B2C_OPEN_READ 0   /* read only */
+#define B2C_OPEN_READ   0 /* read only */
 #define B2C_OPEN_UPDATE 1 /* read and write */
-#define B2C_OPEN_COPY 2   /* read and write; changes stay in memory and are gone at the end */
+#define B2C_OPEN_COPY   2 /* read and write; changes stay in memory and are gone at the end */
 
 /* Added to the mode.  MMAP: contiguous frames are read through a mapping of the file. */
 #define B2C_OPEN_MMAP 16
@@ -342,39 +342,40 @@ typedef struct b2c_schunk b2c_schunk;
  * moment, a complete older or newer one for every reader, and a process that dies
  * leaves such a one.
  */
-#define B2C_DURABILITY_NONE 0    /* edits are stored by flush and close only */
+#define B2C_DURABILITY_NONE    0 /* edits are stored by flush and close only */
 #define B2C_DURABILITY_PROCESS 1 /* edits survive the process, not a loss of power (default) */
-#define B2C_DURABILITY_COMMIT 2  /* edits survive a loss of power; of the latest, old or new is left */
+#define B2C_DURABILITY_COMMIT                                                                      \
+    2 /* edits survive a loss of power; of the latest, old or new is left */
 
 /* What a new super-chunk is made of. */
 typedef struct b2c_schunk_params {
-    uint32_t size;      /* sizeof, set by b2c_schunk_params_init() */
-    uint8_t storage;    /* B2C_STORAGE_… */
-    uint8_t nmeta;      /* fixed metalayers to create */
-    uint8_t durability; /* B2C_DURABILITY_…; default PROCESS */
-    uint8_t checksums;  /* 1 (default): store checksums, which other libraries ignore */
-    uint8_t lock;       /* 1: as B2C_OPEN_LOCK; default 0 */
-    int64_t chunksize;  /* bytes of a chunk; 0: variable sizes; -1: taken from the first chunk */
-    const char *path;   /* for FILE and DIR; must not exist */
+    uint32_t size;       /* sizeof, set by b2c_schunk_params_init() */
+    uint8_t storage;     /* B2C_STORAGE_… */
+    uint8_t nmeta;       /* fixed metalayers to create */
+    uint8_t durability;  /* B2C_DURABILITY_…; default PROCESS */
+    uint8_t checksums;   /* 1 (default): store checksums, which other libraries ignore */
+    uint8_t lock;        /* 1: as B2C_OPEN_LOCK; default 0 */
+    int64_t chunksize;   /* bytes of a chunk; 0: variable sizes; -1: taken from the first chunk */
+    const char *path;    /* for FILE and DIR; must not exist */
     b2c_cparams cparams; /* for appended data; kept in the frame */
-    const char *const *meta_names;     /* nmeta names, 1…31 bytes */
-    const void *const *meta_contents;  /* their contents, by convention msgpack */
+    const char *const *meta_names;    /* nmeta names, 1…31 bytes */
+    const void *const *meta_contents; /* their contents, by convention msgpack */
     const uint32_t *meta_lens;
 } b2c_schunk_params;
 
 B2C_API void b2c_schunk_params_init(b2c_schunk_params *params);
 
 typedef struct b2c_schunk_info {
-    uint64_t nbytes;     /* decoded bytes of all chunks */
-    uint64_t cbytes;     /* stored bytes of all chunks (special chunks of the index: 32 each) */
+    uint64_t nbytes; /* decoded bytes of all chunks */
+    uint64_t cbytes; /* stored bytes of all chunks (special chunks of the index: 32 each) */
     uint64_t nchunks;
     uint64_t frame_len;  /* bytes of the frame as stored now; 0 for MEMORY */
     uint64_t header_len; /* likewise */
     uint64_t trailer_len;
-    int64_t chunksize;   /* 0: variable, -1: no chunk yet and not known */
-    uint32_t typesize;   /* the true one, may exceed 255 */
-    uint32_t blocksize;  /* as asked for, 0 = automatic */
-    uint8_t storage;     /* B2C_STORAGE_… */
+    int64_t chunksize;  /* 0: variable, -1: no chunk yet and not known */
+    uint32_t typesize;  /* the true one, may exceed 255 */
+    uint32_t blocksize; /* as asked for, 0 = automatic */
+    uint8_t storage;    /* B2C_STORAGE_… */
     uint8_t is_writable;
     uint8_t frame_version; /* low nibble of general_flags */
     uint8_t general_flags; /* whole byte 0x19 */
@@ -387,8 +388,8 @@ typedef struct b2c_schunk_info {
  * b2c_schunk_new() creates a super-chunk; on disk a valid empty frame is there
  * on return.  B2C_E_EXISTS, B2C_E_ARGUMENT, B2C_E_IO, B2C_E_MEMORY.
  */
-B2C_API B2C_MUST_USE b2c_status b2c_schunk_new(const b2c_schunk_params *params,
-                                               b2c_schunk **schunk, b2c_error *err);
+B2C_API B2C_MUST_USE b2c_status b2c_schunk_new(const b2c_schunk_params *params, b2c_schunk **schunk,
+                                               b2c_error *err);
 
 /*
  * b2c_schunk_open() opens a frame: a file (contiguous, its first byte at
@@ -474,7 +475,8 @@ B2C_API B2C_MUST_USE b2c_status b2c_schunk_append(b2c_schunk *schunk, b2c_ctx *c
 B2C_API B2C_MUST_USE b2c_status b2c_schunk_append_chunk(b2c_schunk *schunk, const void *chunk,
                                                         size_t chunk_len, b2c_error *err);
 
-/* Compresses 'src' and makes it chunk 'nchunk'; later chunks move up.  B2C_E_RANGE beyond the end. */
+/* Compresses 'src' and makes it chunk 'nchunk'; later chunks move up.  B2C_E_RANGE beyond the end.
+ */
 B2C_API B2C_MUST_USE b2c_status b2c_schunk_insert(b2c_schunk *schunk, b2c_ctx *ctx, uint64_t nchunk,
                                                   const void *src, size_t src_len, b2c_error *err);
 B2C_API B2C_MUST_USE b2c_status b2c_schunk_insert_chunk(b2c_schunk *schunk, uint64_t nchunk,
@@ -665,8 +667,8 @@ B2C_API B2C_MUST_USE b2c_status b2c_nd_append_chunk(b2c_schunk *schunk, b2c_ctx 
 
 /* The same for all chunks of a C-ordered array in memory; the schunk must be empty. */
 B2C_API B2C_MUST_USE b2c_status b2c_nd_append_all(b2c_schunk *schunk, b2c_ctx *ctx,
-                                                  const b2c_nd *nd, const void *src,
-                                                  size_t src_len, b2c_error *err);
+                                                  const b2c_nd *nd, const void *src, size_t src_len,
+                                                  b2c_error *err);
 
 /*
  * Reads the items at 'npoints' places, in any order and with repeats; 'coords' has nd->ndim

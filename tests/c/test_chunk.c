@@ -43,7 +43,7 @@ static void fill(uint8_t *p, size_t n, int kind)
             p[i] = (uint8_t)(1 + i % 4);
             break;
         default: /* noise in the first half, text in the second */
-            p[i] = i < n / 2 ? (uint8_t)harness_random(&seed) : (uint8_t)"blosc2c "[i % 8];
+            p[i] = i < n / 2 ? (uint8_t)harness_random(&seed) : (uint8_t) "blosc2c "[i % 8];
         }
     }
 }
@@ -140,8 +140,8 @@ static void test_round_trips(void)
         cp.typesize = typesizes[harness_random(&seed) % 9];
         cp.filters[5] = filters[harness_random(&seed) % 4];
         cp.filters[2] = filters[harness_random(&seed) % 4];
-        cp.blocksize = harness_random(&seed) % 3 == 0 ? 1 + (uint32_t)(harness_random(&seed) % 9999)
-                                                      : 0;
+        cp.blocksize =
+            harness_random(&seed) % 3 == 0 ? 1 + (uint32_t)(harness_random(&seed) % 9999) : 0;
         cp.use_dict = harness_random(&seed) % 4 == 0 && cp.codec != B2C_CODEC_BLOSCLZ &&
                       cp.codec != B2C_CODEC_ZLIB;
         size_t n = sizes[harness_random(&seed) % 9];
@@ -149,7 +149,8 @@ static void test_round_trips(void)
         int before = harness_failures;
         round_trip(&cp, src, n, chunk, chunk2, out);
         if (harness_failures != before) {
-            fprintf(stderr, "codec %d level %d split %d T %u filters %d %d block %u dict %d n %zu\n",
+            fprintf(stderr,
+                    "codec %d level %d split %d T %u filters %d %d block %u dict %d n %zu\n",
                     cp.codec, cp.clevel, cp.splitmode, cp.typesize, cp.filters[2], cp.filters[5],
                     cp.blocksize, cp.use_dict, n);
         }

@@ -56,10 +56,7 @@ typedef struct vector {
     uint8_t in[24], out[24];
 } vector;
 
-#define COUNT_TO_19                                                                                \
-    {                                                                                              \
-        1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19                          \
-    }
+#define COUNT_TO_19 { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19 }
 
 static const vector vectors[] = {
     { B2C_FILTER_SHUFFLE,
