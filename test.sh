@@ -98,20 +98,20 @@ rm -rf "$states"
 mkdir -p "$states"
 B2C_CRASH_STATES=$states B2C_CRASH_SUBSETS=300 c_tests gcc
 
-step "C tests: address and undefined behaviour sanitizers"
-c_tests asan -DB2C_SANITIZE="address;undefined" -DCMAKE_BUILD_TYPE=RelWithDebInfo
-
-# Not worth their minutes in what follows: millions of small file operations of one thread.
-selection=(--exclude-regex '^test_(bitflips|crash|faults)$')
-
 # Crashes and faults have been tested in all cases now; the others take a sample.
 export B2C_EVERY=17
+
+step "C tests: address and undefined behaviour sanitizers"
+c_tests asan -DB2C_SANITIZE="address;undefined" -DCMAKE_BUILD_TYPE=RelWithDebInfo
 
 step "C tests: clang, without optimisation"
 c_tests clang -DCMAKE_C_COMPILER=clang -DCMAKE_BUILD_TYPE=Debug
 
 step "C tests: zlib instead of libdeflate, no SIMD"
 c_tests generic -DB2C_WITH_LIBDEFLATE=OFF -DB2C_SIMD=OFF
+
+# Not worth their minutes in what follows: millions of small file operations of one thread.
+selection=(--exclude-regex '^test_(bitflips|crash|faults)$')
 
 step "C tests: thread sanitizer"
 # It needs a predictable address space; containers may forbid asking for one.

@@ -465,7 +465,14 @@ B2C_API B2C_MUST_USE b2c_status b2c_schunk_read(const b2c_schunk *schunk, b2c_ct
                                                 uint64_t nbytes, void *dst, size_t dst_cap,
                                                 b2c_error *err);
 
-/* -- editing: B2C_E_READ_ONLY when the schunk is not writable -- */
+/*
+ * -- editing: B2C_E_READ_ONLY when the schunk is not writable --
+ *
+ * An edit that fails before it is stored leaves everything as it was.  When storing it
+ * fails (B2C_E_IO, or a damaged chunk that has to be moved), the stored frame is the last
+ * committed one, the handle still shows the edit, and every further edit is
+ * B2C_E_READ_ONLY; opening the frame again shows what is stored.
+ */
 
 /* Compresses 'src' with the schunk's parameters and appends it as one chunk. */
 B2C_API B2C_MUST_USE b2c_status b2c_schunk_append(b2c_schunk *schunk, b2c_ctx *ctx, const void *src,
