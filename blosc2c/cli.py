@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import ast
 import contextlib
+import io
 import json
 import os
 import sys
@@ -328,7 +329,9 @@ def cat(args: argparse.Namespace) -> int:
     with _open_array(args.input) as array:
         data = np.asarray(array[key])
     if args.npy:
-        np.lib.format.write_array(sys.stdout.buffer, np.ascontiguousarray(data).reshape(data.shape))
+        npy = io.BytesIO()  # NumPy wants to seek, which a pipe cannot
+        np.lib.format.write_array(npy, np.ascontiguousarray(data).reshape(data.shape))
+        sys.stdout.buffer.write(npy.getbuffer())
         sys.stdout.buffer.flush()
     elif data.ndim == 0:
         print(data[()])

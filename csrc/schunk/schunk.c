@@ -339,7 +339,16 @@ static b2c_status check_bytes(const b2c_schunk *s, b2i_entry entry, b2i_span byt
  */
 #define WHOLE_READ_MAX 65536u
 
-static b2c_status read_small(b2i_stored_chunk *c, const b2c_schunk *s, b2i_source *source,
+/* Larger ones have a checksum for each block, unless they have no or one block, or VL blocks. */
+static bool is_read_whole(const b2i_store *store, const b2i_chunk_head *head)
+{
+    bool has_parts = head->nblocks > 1 && !head->has_vlblocks;
+    bool is_checked =
+        store->ops->check != NULL && store->verifies && (store->is_trusted || store->is_complete);
+    return head->cbytes <= WHOLE_READ_MAX || (is_checked && !has_parts);
+}
+
+static b2c_status read_whole(b2i_stored_chunk *c, const b2c_schunk *s, b2i_source *source,
                              b2c_error *err)
 {
     b2i_span bytes;
@@ -347,7 +356,7 @@ static b2c_status read_small(b2i_stored_chunk *c, const b2c_schunk *s, b2i_sourc
     size_t n = source->len < B2C_HEADER_LEN ? (size_t)source->len : B2C_HEADER_LEN;
     B2I_TRY(source->read(source->arg, 0, n, &c->whole, &bytes, err));
     B2I_TRY(b2i_chunk_head_parse(bytes, NULL, &head, err));
-    if (head.cbytes > WHOLE_READ_MAX || head.cbytes > source->len) {
+    if (!is_read_whole(s->store, &head) || head.cbytes > source->len) {
         return B2C_OK;
     }
     B2I_TRY(source->read(source->arg, 0, head.cbytes, &c->whole, &c->bytes, err));
@@ -364,7 +373,7 @@ b2c_status b2i_stored_chunk_open(const b2c_schunk *s, uint64_t nchunk, const b2c
     b2c_status st = make_source(s, nchunk, out, &source, err);
     bool has_payload = (out->entry & B2I_ENTRY_SPECIAL) == 0;
     if (st == B2C_OK && has_payload) {
-        st = read_small(out, s, &source, err);
+        st = read_whole(out, s, &source, err);
     }
     if (st == B2C_OK) {
         st = b2i_chunk_open(&source, limits == NULL ? &s->limits : limits, &out->chunk, err);

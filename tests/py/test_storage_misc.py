@@ -320,6 +320,23 @@ def test_verify_names_the_block(tmp_path, capsys):
         assert info.value.block == 5
 
 
+@pytest.mark.parametrize("shape", ["raw", "one block"])
+def test_parts_of_chunks_without_block_checksums_are_checked(shape, disk, tmp_path):
+    """Chunks stored raw or in one block have one checksum: also a slice compares it."""
+    size = 1 << 19
+    data = make("random", size)
+    cparams = {"clevel": 0} if shape == "raw" else {"blocksize": 2 * size, "codec": "lz4", "filters": []}
+    data += bytes(size) if shape == "one block" else data[::-1]
+    path = tmp_path / "x"
+    with b2.SChunk(data=data, urlpath=path, contiguous=disk == "file", cparams=cparams):
+        pass
+    with b2.open(path) as s:
+        assert s[70_000:70_100] == data[70_000:70_100]
+    damage(path, disk, [data], 0)
+    with b2.open(path) as s, pytest.raises(b2.ChecksumError):
+        s[70_000:70_100]
+
+
 def test_verify_structure_and_metadata(disk, tmp_path, capsys):
     path = tmp_path / "x"
     fill(path, disk)
