@@ -83,6 +83,19 @@ b2c_status b2i_nd_check_chunk(const b2c_schunk *s, const b2i_grid *g, uint64_t n
     return st;
 }
 
+/* Blocks that lie together are read together, unless the box leaves many between them out. */
+static void read_ahead(const b2i_walk *walk, b2i_stored_chunk *c)
+{
+    b2i_block_part first, last;
+    b2i_walk_block(walk, 0, &first);
+    b2i_walk_block(walk, walk->block_total - 1, &last);
+    uint64_t span = last.rank - first.rank + 1;
+    if (span <= walk->block_total + walk->block_total / 4 &&
+        c->chunk.head.blocksize == walk->grid->block_nbytes) {
+        b2i_stored_chunk_read_ahead(c, (uint32_t)first.rank, (uint32_t)last.rank);
+    }
+}
+
 static b2c_status read_chunk(const b2c_schunk *s, read_job *j, b2c_error *err)
 {
     b2i_stored_chunk c;
@@ -90,6 +103,7 @@ static b2c_status read_chunk(const b2c_schunk *s, read_job *j, b2c_error *err)
     B2I_TRY(b2i_nd_check_chunk(s, j->walk.grid, nchunk, err));
     B2I_TRY(b2i_stored_chunk_open(s, nchunk, &j->ctx->limits, &c, err));
     j->chunk = &c.chunk;
+    read_ahead(&j->walk, &c);
     b2c_status st = read_open_chunk(j, err);
     if (st != B2C_OK) {
         b2i_err_chunk(err, (int64_t)nchunk);

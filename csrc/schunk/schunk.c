@@ -255,7 +255,12 @@ static b2c_status read_stored(void *arg, uint64_t at, size_t n, b2i_scratch *scr
                               b2c_error *err)
 {
     const b2i_stored_chunk *c = arg;
-    B2I_TRY(c->store->ops->read(c->store, c->entry, at, n, scratch, out, err));
+    if (at >= c->ahead_at && at - c->ahead_at <= c->ahead.n &&
+        n <= c->ahead.n - (at - c->ahead_at)) {
+        *out = b2i_span_of(c->ahead.p + (at - c->ahead_at), n);
+    } else {
+        B2I_TRY(c->store->ops->read(c->store, c->entry, at, n, scratch, out, err));
+    }
     if (c->hashes.n == 0) {
         return B2C_OK;
     }
@@ -389,6 +394,30 @@ b2c_status b2i_stored_chunk_open(const b2c_schunk *s, uint64_t nchunk, const b2c
         return fail_in_chunk(s, nchunk, st, err);
     }
     return B2C_OK;
+}
+
+void b2i_stored_chunk_read_ahead(b2i_stored_chunk *c, uint32_t first, uint32_t last)
+{
+    enum { MAX_LEN = 32 * 1024 * 1024 };
+    uint32_t from = UINT32_MAX, to = 0;
+    uint64_t wanted = 0;
+    if (c->bytes.n != 0 || c->chunk.head.nblocks <= last || first >= last) {
+        return;
+    }
+    for (uint32_t i = first; i <= last; i++) {
+        from = c->chunk.starts[i] < from ? c->chunk.starts[i] : from;
+        to = c->chunk.ends[i] > to ? c->chunk.ends[i] : to;
+        wanted += c->chunk.ends[i] - c->chunk.starts[i];
+    }
+    if (to - from > MAX_LEN || to - from > wanted + wanted / 4) {
+        return; /* writers with several threads store blocks in any order */
+    }
+    b2i_span ahead;
+    if (c->store->ops->read(c->store, c->entry, from, to - from, &c->whole, &ahead, NULL) ==
+        B2C_OK) {
+        c->ahead = ahead;
+        c->ahead_at = from;
+    }
 }
 
 void b2i_stored_chunk_close(b2i_stored_chunk *c)

@@ -67,6 +67,8 @@ typedef struct b2i_stored_chunk {
     uint64_t nchunk;
     b2i_span hashes; /* of its parts, empty when they are not to be compared */
     b2i_scratch hash_bytes, whole;
+    b2i_span ahead; /* stored bytes from ahead_at on that were read before they are asked for */
+    uint64_t ahead_at;
     b2i_span bytes;      /* of a special chunk without payload, or of a small one; else unused */
     uint8_t special[32]; /* where those are */
 } b2i_stored_chunk;
@@ -89,6 +91,12 @@ uint64_t b2i_schunk_chunk_of(const b2c_schunk *s, uint64_t at);
 b2c_status b2i_stored_chunk_open(const b2c_schunk *s, uint64_t nchunk, const b2c_limits *limits,
                                  b2i_stored_chunk *out, b2c_error *err);
 void b2i_stored_chunk_close(b2i_stored_chunk *c);
+
+/*
+ * Reads the stored bytes of blocks first…last at once, where they are neighbours, so that
+ * decoding them takes no further calls.  Where that cannot be done they are read one by one.
+ */
+void b2i_stored_chunk_read_ahead(b2i_stored_chunk *c, uint32_t first, uint32_t last);
 
 /* Decodes chunk n wholly; as b2c_schunk_decode_chunk(). */
 b2c_status b2i_schunk_decode_chunk(const b2c_schunk *s, b2c_ctx *ctx, uint64_t nchunk, uint8_t *dst,

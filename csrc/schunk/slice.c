@@ -9,6 +9,11 @@ static b2c_status read_blocks(const b2c_schunk *s, b2c_ctx *ctx, uint64_t nchunk
 {
     b2i_stored_chunk c;
     B2I_TRY(b2i_stored_chunk_open(s, nchunk, &ctx->limits, &c, err));
+    if (c.chunk.head.nblocks > 0 && !c.chunk.head.has_vlblocks && n > 0) {
+        uint32_t blocksize = c.chunk.head.blocksize;
+        b2i_stored_chunk_read_ahead(&c, (uint32_t)(at / blocksize),
+                                    (uint32_t)((at + n - 1) / blocksize));
+    }
     b2c_status st = b2i_chunk_decode_range(ctx, &c.chunk, at, n, dst, err);
     if (st != B2C_OK) {
         b2i_err_chunk(err, (int64_t)nchunk);

@@ -185,6 +185,38 @@ def test_objects(kind, offset, tmp_path):
             b2.open(source, offset=offset, **kwargs)
 
 
+def test_neighbouring_blocks_are_read_together(tmp_path):
+    """A slice of many blocks takes a few reads, whatever their number."""
+
+    class Counting:
+        def __init__(self, raw: bytes) -> None:
+            self.raw, self.reads = raw, 0
+            self.size = len(raw)
+
+        def read_at(self, offset: int, size: int) -> bytes:
+            self.reads += 1
+            return self.raw[offset : offset + size]
+
+    items = np.random.default_rng(1).integers(0, 1 << 30, (64, 1 << 13))
+    path = tmp_path / "x"
+    b2.asarray(items, urlpath=path, chunks=items.shape, blocks=(1, 1 << 13)).close()
+    source = Counting(path.read_bytes())
+    with b2.open(source) as a:
+        opened = source.reads
+        assert (a[3:60] == items[3:60]).all()
+        assert source.reads - opened < 12
+        before = source.reads
+        assert (a[::63] == items[::63]).all()
+        assert source.reads - before < 12
+    with b2.SChunk(data=items, urlpath=tmp_path / "y", cparams={"blocksize": 1 << 16}):
+        pass
+    source = Counting((tmp_path / "y").read_bytes())
+    with b2.open(source) as s:
+        opened = source.reads
+        assert s[100:400_000] == items.tobytes()[800:3_200_000]
+        assert source.reads - opened < 12
+
+
 def test_file_objects_and_arrays(tmp_path):
     a = np.arange(10_000.0).reshape(100, 100)
     b2.asarray(a, urlpath=tmp_path / "a.b2nd", chunks=(10, 10)).close()
