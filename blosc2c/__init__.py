@@ -30,6 +30,7 @@ from .errors import (
     ChecksumError,
     ChunkIndexError,
     ClosedError,
+    ConflictError,
     CorruptError,
     FormatError,
     FrameExistsError,
@@ -82,6 +83,7 @@ from .runtime import (
 
 if TYPE_CHECKING:
     from . import compat as compat
+    from .conversion import convert
     from .creation import (
         arange,
         array,
@@ -110,7 +112,8 @@ if TYPE_CHECKING:
         zeros,
         zeros_like,
     )
-    from .integrity import verify
+    from .integrity import repair, verify
+    from .limits import Limits, get_limits, set_limits
     from .ndarray import NDArray, NDField
     from .packing import (
         load_array,
@@ -127,6 +130,14 @@ if TYPE_CHECKING:
         unpack_tensor,
     )
     from .partition import are_partitions_aligned, are_partitions_behaved, compute_chunks_blocks
+    from .plugins import (
+        postfilter_funcs,
+        prefilter_funcs,
+        register_codec,
+        register_filter,
+        ucodecs_registry,
+        ufilters_registry,
+    )
     from .schunk import SChunk, get_slice_nchunks, schunk_from_cframe
     from .store import (
         compact,
@@ -138,12 +149,14 @@ if TYPE_CHECKING:
         open_schunk,
         remove_urlpath,
     )
+    from .vlblocks import vlcompress, vldecompress, vldecompress_block
 
     cpu_info: dict[str, Any]
     nthreads: int
 
 # Modules that take time to import, and the public names in them.
 _LAZY = {
+    "conversion": "convert",
     "creation": """
         arange array asarray astype concat copy empty empty_like expand_dims eye frombuffer fromiter
         full full_like linspace nans ones ones_like reshape save squeeze stack take uninit zeros
@@ -155,11 +168,16 @@ _LAZY = {
         unpack_array unpack_array2 unpack_tensor
         """,
     "partition": "are_partitions_aligned are_partitions_behaved compute_chunks_blocks",
+    "plugins": """
+        postfilter_funcs prefilter_funcs register_codec register_filter ucodecs_registry ufilters_registry
+        """,
     "schunk": "SChunk get_slice_nchunks schunk_from_cframe",
     "store": """
         compact from_cframe load ndarray_from_cframe open open_array open_schunk remove_urlpath
         """,
-    "integrity": "verify",
+    "vlblocks": "vlcompress vldecompress vldecompress_block",
+    "integrity": "repair verify",
+    "limits": "Limits get_limits set_limits",
 }
 _HOME = {name: module for module, names in _LAZY.items() for name in names.split()}
 
@@ -169,6 +187,7 @@ __all__ = [
     "ChecksumError",
     "ChunkIndexError",
     "ClosedError",
+    "ConflictError",
     "Codec",
     "CorruptError",
     "DParams",
@@ -178,6 +197,7 @@ __all__ = [
     "FrameExistsError",
     "InternalError",
     "LimitError",
+    "Limits",
     "MAX_BLOCKSIZE",
     "MAX_BUFFERSIZE",
     "MAX_DIM",
@@ -213,6 +233,7 @@ __all__ = [
     "compressor_list",
     "compute_chunks_blocks",
     "concat",
+    "convert",
     "copy",
     "cparams_dflts",
     "cpu_info",
@@ -236,6 +257,7 @@ __all__ = [
     "get_clib",
     "get_compressor",
     "get_cpu_info",
+    "get_limits",
     "get_slice_nchunks",
     "linspace",
     "load",
@@ -253,8 +275,13 @@ __all__ = [
     "pack_array",
     "pack_array2",
     "pack_tensor",
+    "postfilter_funcs",
+    "prefilter_funcs",
     "print_versions",
+    "register_codec",
+    "register_filter",
     "remove_urlpath",
+    "repair",
     "reshape",
     "save",
     "save_array",
@@ -262,18 +289,24 @@ __all__ = [
     "schunk_from_cframe",
     "set_blocksize",
     "set_compressor",
+    "set_limits",
     "set_nthreads",
     "set_releasegil",
     "squeeze",
     "stack",
     "storage_dflts",
     "take",
+    "ucodecs_registry",
+    "ufilters_registry",
     "uninit",
     "unpack",
     "unpack_array",
     "unpack_array2",
     "unpack_tensor",
     "verify",
+    "vlcompress",
+    "vldecompress",
+    "vldecompress_block",
     "zeros",
     "zeros_like",
 ]

@@ -5,7 +5,9 @@ SPDX-License-Identifier: BSD-3-Clause
 
 from __future__ import annotations
 
+import collections
 import contextlib
+import errno
 import itertools
 import os
 import sys
@@ -46,6 +48,7 @@ _EXCEPTIONS: dict[int, type[errors.Blosc2Error]] = {
     lib.B2C_E_UNKNOWN_FILTER: errors.UnknownFilterError,
     lib.B2C_E_CHECKSUM: errors.ChecksumError,
     lib.B2C_E_LIMIT: errors.LimitError,
+    lib.B2C_E_CONFLICT: errors.ConflictError,
     lib.B2C_E_CALLBACK: errors.InternalError,
     lib.B2C_E_INTERNAL: errors.InternalError,
 }
@@ -74,15 +77,15 @@ def exception(status: int, err: Any = None, path: str | None = None) -> BaseExce
         facts: dict[str, Any] = {}
     else:
         what = text(err.what) or what
-        facts = {
-            "offset": None if err.offset == lib.B2C_NO_OFFSET else err.offset,
-            "field": text(err.field) or None,
-            "chunk": None if err.chunk == lib.B2C_NO_NUMBER else err.chunk,
-            "block": None if err.block == lib.B2C_NO_NUMBER else err.block,
-        }
-        if err.expected or err.actual:
-            facts.update(expected=err.expected, actual=err.actual)
+        facts = facts_of(err)
+        if status in _UNKNOWN and "actual" in facts:
+            what = f"{_unknown(status, facts.pop('actual'))}: {what}"
+            del facts["expected"]
     message = _describe(what, facts, path, "there are" if status == lib.B2C_E_RANGE else "expected")
+    if status in _UNKNOWN and err is not None:
+        unknown = _EXCEPTIONS[status](message, path=path, **facts)
+        unknown.__cause__ = broken_plugins.get((_UNKNOWN[status], err.actual))
+        return unknown
     if status == lib.B2C_E_MEMORY:
         return MemoryError(message)
     if status == lib.B2C_E_CALLBACK and err is not None and err.sys_errno in _failures:
@@ -91,6 +94,42 @@ def exception(status: int, err: Any = None, path: str | None = None) -> BaseExce
         return _os_error(status, err, message, path)
     return _EXCEPTIONS.get(status, errors.InternalError)(message, path=path, **facts)
 
+
+def facts_of(err: Any) -> dict[str, Any]:
+    """What a b2c_error tells, under the names of Blosc2Error's attributes."""
+    facts = {
+        "offset": None if err.offset == lib.B2C_NO_OFFSET else err.offset,
+        "field": text(err.field) or None,
+        "chunk": None if err.chunk == lib.B2C_NO_NUMBER else err.chunk,
+        "block": None if err.block == lib.B2C_NO_NUMBER else err.block,
+    }
+    if err.expected or err.actual:
+        facts.update(expected=err.expected, actual=err.actual)
+    return facts
+
+
+_UNKNOWN = {lib.B2C_E_UNKNOWN_CODEC: "codec", lib.B2C_E_UNKNOWN_FILTER: "filter"}
+
+
+def _unknown(status: int, number: int) -> str:
+    """A codec or filter that nobody has, by number and name."""
+    name_of = lib.b2c_codec_name if status == lib.B2C_E_UNKNOWN_CODEC else lib.b2c_filter_name
+    name = text(name_of(number))
+    return f"{_UNKNOWN[status]} {number}" + (f" ({name})" if name else "")
+
+
+# What packages raised that should have registered a codec or filter.
+broken_plugins: dict[tuple[str, int], BaseException] = {}
+
+
+@ffi.def_extern()  # type: ignore[untyped-decorator]
+def plugin_wanted(kind: int, number: int) -> None:
+    from .plugins import load
+
+    load(kind, number)
+
+
+lib.b2c_set_plugin_loader(lib.plugin_wanted)
 
 # Exceptions on their way through C, by the number that stands for them there.
 _failures: dict[int, BaseException] = {}
@@ -119,8 +158,6 @@ def _describe(what: str, facts: dict[str, Any], path: str | None, relation: str)
 
 
 def _os_error(status: int, err: Any, message: str, path: str | None) -> OSError:
-    import errno
-
     number = err.sys_errno if err is not None else 0
     if status == lib.B2C_E_LOCKED:
         number = number or errno.EAGAIN
@@ -148,7 +185,7 @@ def in_buffer(src: Buffer, name: str = "src") -> Any:
 def out_buffer(dst: Buffer, name: str = "dst") -> Any:
     """The bytes of a writable C-contiguous buffer."""
     try:
-        return ffi.from_buffer(dst, require_writable=True)
+        return ffi.from_buffer("char[]", dst, True)  # require_writable; keywords cost 100 ns
     except TypeError:
         raise TypeError(f"{name} must be a writable bytes-like object, not {type(dst).__name__}") from None
     except (ValueError, BufferError):
@@ -156,22 +193,54 @@ def out_buffer(dst: Buffer, name: str = "dst") -> Any:
 
 
 raw_memory = ffi.new_allocator(should_clear_after_alloc=False)
-_MAY_FILL_BYTES = sys.implementation.name == "cpython"
+SMALL_NBYTES = 1 << 15  # results up to this are copied from scratch memory of the thread
+HEADER_NBYTES: int = lib.B2C_HEADER_LEN
+_HUGE_NBYTES = 1 << 22  # results from this on are worth pages of 2 MB
+
+if sys.implementation.name == "cpython":
+    import ctypes  # numpy has it already
+
+    # Bytes objects that are not filled with zeros first, and that can be cut to the size needed.
+    # Nobody else has seen them while C writes into them; they are longer than those CPython shares.
+    _new_bytes: Any = ctypes.pythonapi.PyBytes_FromStringAndSize
+    _new_bytes.restype, _new_bytes.argtypes = ctypes.py_object, (ctypes.c_char_p, ctypes.c_ssize_t)
+    _resize_bytes: Any = ctypes.pythonapi._PyBytes_Resize
+    _resize_bytes.argtypes = (ctypes.POINTER(ctypes.py_object), ctypes.c_ssize_t)
+else:
+    _new_bytes = None
+
+
+def _empty_bytes(nbytes: int) -> Any:
+    out = _new_bytes(None, nbytes)
+    if nbytes >= _HUGE_NBYTES:
+        lib.b2c_advise_huge_pages(out, nbytes)
+    return out
 
 
 def bytes_from(nbytes: int, fill: Callable[[Any], None]) -> bytes:
-    """A bytes object of `nbytes` whose memory `fill(char *)` writes.
-
-    Large results are written in place: nobody else has seen the object yet, and it is longer
-    than the ones that CPython shares.
-    """
-    if nbytes >= 4096 and _MAY_FILL_BYTES:
-        out = bytes(nbytes)
+    """A bytes object of `nbytes` whose memory `fill(char *)` writes."""
+    if nbytes > SMALL_NBYTES and _new_bytes is not None:
+        out = _empty_bytes(nbytes)
         fill(ffi.from_buffer(out))
-        return out
+        return bytes(out)
     scratch = raw_memory("char[]", max(nbytes, 1))
     fill(scratch)
     return bytes(ffi.buffer(scratch, nbytes))
+
+
+def cut_bytes(room: int, fill: Callable[[Any], int]) -> bytes:
+    """A bytes object of what `fill(char *)` writes into `room` bytes and returns the length of."""
+    if room <= SMALL_NBYTES or _new_bytes is None:
+        scratch = raw_memory("char[]", max(room, 1))
+        return bytes(ffi.buffer(scratch, fill(scratch)))
+    out = _empty_bytes(room)
+    nbytes = fill(out)
+    if nbytes < room:
+        holder = ctypes.py_object(out)
+        del out  # one reference must be left
+        _resize_bytes(ctypes.byref(holder), nbytes)
+        out = holder.value
+    return bytes(out)
 
 
 def sized_bytes(call: Callable[[Any, int, Any, Any], int], guess: int, path: str | None = None) -> bytes:
@@ -179,11 +248,20 @@ def sized_bytes(call: Callable[[Any, int, Any, Any], int], guess: int, path: str
     need, err = ffi.new("size_t *"), new_error()
     cap = guess
     while True:
-        dst = raw_memory("char[]", max(cap, 1))
-        status = call(dst, cap, need, err)
-        if status != lib.B2C_E_OUTPUT_SIZE or need[0] <= cap:
+        too_small = False
+
+        def fill(dst: Any) -> int:
+            nonlocal too_small
+            status = call(dst, cap, need, err)  # noqa: B023
+            too_small = status == lib.B2C_E_OUTPUT_SIZE and need[0] > cap  # noqa: B023
+            if too_small:
+                return 0
             check(status, err, path)
-            return bytes(ffi.buffer(dst, need[0]))
+            return int(need[0])
+
+        out = cut_bytes(cap, fill)
+        if not too_small:
+            return out
         cap = need[0]
 
 
@@ -236,9 +314,11 @@ threads = _Threads()
 
 
 class _Local(threading.local):
+    lent: tuple[Handle, ...] = ()  # objects whose calls this thread works for
     ctx: Any = None
     pool: Any = None
     nthreads: int = 0
+    small: Any = None
 
 
 _local = _Local()
@@ -268,13 +348,65 @@ def _prepare_context(local: _Local, nthreads: int) -> Any:
             lib.b2c_ctx_free(ctx)
 
         local.ctx, local.pool = ffi.gc(out[0], free), pool
+        local.small = None
     else:
         check(lib.b2c_ctx_set_nthreads(local.ctx, nthreads, err), err)
     local.nthreads = nthreads
     return local.ctx
 
 
+def small_call() -> Any:
+    """What short calls need, kept per thread: ``(ctx, scratch, size_t *, b2c_error *)``.
+
+    The context has any number of threads, for C does jobs below SERIAL_NBYTES in one.  The
+    scratch memory holds SMALL_NBYTES and a chunk header.
+    """
+    small = _local.small
+    if small is None:
+        ctx = context(1) if _local.ctx is None else _local.ctx
+        scratch = raw_memory("char[]", SMALL_NBYTES + HEADER_NBYTES)
+        small = _local.small = ctx, scratch, ffi.new("size_t *"), new_error()
+    return small
+
+
+@contextlib.contextmanager
+def nested() -> Iterator[None]:
+    """For Python code that C calls: what it calls in turn gets a context of its own.
+
+    This thread's context is in use by the call that is under way.
+    """
+    local, kept = _local, (_local.ctx, _local.pool, _local.nthreads, _local.small)
+    local.ctx, local.pool, local.nthreads, local.small = None, None, 0, None
+    try:
+        yield
+    finally:
+        local.ctx, local.pool, local.nthreads, local.small = kept
+
+
+@contextlib.contextmanager
+def lent(schunk: Any) -> Iterator[None]:
+    """For Python code that C calls to work for a b2c_schunk, or NULL: it may read that, not change it."""
+    handle = handle_at(schunk)
+    outer = _local.lent
+    _local.lent = outer if handle is None else (*outer, handle)
+    try:
+        with nested():
+            yield
+    finally:
+        _local.lent = outer
+
+
 # ---- Handles ---------------------------------------------------------------
+
+
+def _address(ptr: Any) -> int:
+    return int(ffi.cast("uintptr_t", ptr))
+
+
+def handle_at(ptr: Any) -> Handle | None:
+    """The handle of a C object, if it has one."""
+    handle = _by_address.get(_address(ptr))
+    return None if handle is None or handle.is_closed else handle  # or the address is another's
 
 
 class Handle:
@@ -283,18 +415,41 @@ class Handle:
     ``with handle as ptr`` keeps the object alive and unchanged during the block;
     ``with handle.writing() as ptr`` waits for the readers and keeps everybody else out.
     close() is a writer too, so that no thread is left with a freed pointer.
+    A handle with a lock file holds that meanwhile, and sees what other processes have stored.
     """
 
     def __init__(self, ptr: Any, free: Any, noun: str) -> None:
         self._ptr = ffi.gc(ptr, free)
         self.noun = noun
         self.writes_to: str | None = None  # path of a file that is to be closed
+        self._locks: str | None = None
+        self.limits: Any = None  # Limits of what it returns; None: the default
+        self.may_outdate = False  # others may change what it was opened on
+        self.on_change: weakref.WeakSet[Any] = weakref.WeakSet()  # to be told by follow(ptr)
         self._closed_because = ""
-        self._nreaders = 0
-        self._nwaiting = 0  # writers
+        self._readers: collections.deque[None] = collections.deque()  # as many as there are
+        self._nwriters = 0  # that wait or write
+        self._nwaiting = 0  # of those
         self._writer = 0  # thread that is writing
         self._cond = threading.Condition(threading.RLock())
+        self._is_free = True  # to be read at once: open, no writer about, no lock file
+        self.called: dict[str, Any] = {}  # what C calls for it, by kind
+        self.owner: weakref.ref[Any] | None = None  # the SChunk that shows it
         _handles.add(self)
+        _by_address[_address(ptr)] = self
+
+    @property
+    def locks(self) -> str | None:
+        """Path of a frame with a lock file."""
+        return self._locks
+
+    @locks.setter
+    def locks(self, path: str | None) -> None:
+        self._locks = path
+        self._update()
+
+    def _update(self) -> None:
+        self._is_free = not self._nwriters and self._ptr is not None and self._locks is None
 
     @property
     def is_closed(self) -> bool:
@@ -307,66 +462,162 @@ class Handle:
         return self._ptr
 
     def __enter__(self) -> Any:
+        # A reader is in the list before it looks at the flag, and a writer clears the flag before
+        # it looks at the list: so one of them sees the other, without a lock.
+        self._readers.append(None)
+        if self._is_free:
+            return self._ptr
+        if self in _local.lent:
+            return self.get()  # whoever holds it waits for this thread
+        self._readers.pop()
+        return self._enter_in_turn()
+
+    def _enter_in_turn(self) -> Any:
         with self._cond:
+            if not self._readers:
+                self._cond.notify_all()  # a writer may have seen the one that was withdrawn
             # Readers let a waiting writer go first, or it might wait for ever; but not the
             # writer itself, when it reads what it is changing.
             while self._nwaiting and self._writer != threading.get_ident():
                 self._cond.wait()
             ptr = self.get()
-            self._nreaders += 1
+            if self.locks is not None and not self._readers:
+                self._lock(ptr, False)
+            self._readers.append(None)
             return ptr
 
     def __exit__(
         self, kind: type[BaseException] | None, value: BaseException | None, tb: TracebackType | None
     ) -> None:
+        if self._locks is None:
+            self._readers.pop()
+            if not self._is_free and self not in _local.lent:
+                with self._cond:
+                    self._cond.notify_all()
+            return
+        if self in _local.lent:
+            self._readers.pop()
+            return
         with self._cond:
-            self._nreaders -= 1
-            if not self._nreaders:
+            self._readers.pop()
+            if not self._readers:
                 self._cond.notify_all()
+                self._unlock()
 
     @contextlib.contextmanager
     def writing(self) -> Iterator[Any]:
         """Wait until nobody reads, and keep everybody else out during the block."""
+        with self._alone() as ptr:
+            if self.locks is None:
+                yield ptr
+                return
+            self._lock(ptr, self.writes_to is not None)
+            try:
+                yield ptr
+            finally:
+                self._unlock()
+
+    @contextlib.contextmanager
+    def _alone(self) -> Iterator[Any]:
+        """writing(), as far as this process is concerned."""
+        if self in _local.lent:
+            raise errors.ParameterError(f"a callback cannot change the {self.noun} that it works for")
         with self._cond:
-            self._nwaiting += 1
+            self._nwriters += 1
+            self._is_free = False
             try:
-                while self._nreaders:
-                    self._cond.wait()
+                self._wait_for_readers()
+                outer, self._writer = self._writer, threading.get_ident()
+                try:
+                    yield self.get()
+                finally:
+                    self._writer = outer
             finally:
-                self._nwaiting -= 1
-                self._cond.notify_all()
-            outer, self._writer = self._writer, threading.get_ident()
+                self._nwriters -= 1
+                self._update()
+
+    def _wait_for_readers(self) -> None:
+        self._nwaiting += 1
+        try:
+            while self._readers:
+                self._cond.wait()
+        finally:
+            self._nwaiting -= 1
+            self._cond.notify_all()
+
+    def _lock(self, ptr: Any, exclusive: bool) -> None:
+        changed, err = ffi.new("int *"), new_error()
+        status = lib.b2c_schunk_lock(ptr, exclusive, changed, err)
+        while status == lib.B2C_E_IO and err.sys_errno == errno.EINTR:
+            # Python's signal handlers run between two calls.
+            status = lib.b2c_schunk_lock(ptr, exclusive, changed, err)
+        check(status, err, self.locks)
+        if changed[0]:
             try:
-                yield self.get()
-            finally:
-                self._writer = outer
+                self.tell(ptr)
+            except BaseException:
+                self._unlock()
+                raise
+
+    def _unlock(self) -> None:
+        if self.locks is not None and self._ptr is not None:
+            err = new_error()
+            check(lib.b2c_schunk_unlock(self._ptr, err), err, self.locks)
+
+    def recheck(self) -> bool:
+        """After a read: whether it was of a state whose chunks are still there.
+
+        If not, the object shows the present state from now on.
+        """
+        if not self.may_outdate:
+            return True
+        with self as ptr:
+            if lib.b2c_schunk_is_current(ptr):
+                return True
+        lost, err = ffi.new("int *"), new_error()
+        with self._alone() as ptr:
+            check(lib.b2c_schunk_recheck(ptr, lost, err), err)
+            if lost[0]:
+                self.tell(ptr)
+        return not lost[0]
+
+    def refresh(self, path: str | None) -> bool:
+        """See what others have stored; whether that is anything new."""
+        change, err = ffi.new("int *"), new_error()
+        with self._alone() as ptr:
+            check(lib.b2c_schunk_refresh(ptr, change, err), err, path)
+            if change[0] != lib.B2C_CHANGE_NONE:
+                self.tell(ptr)
+        return bool(change[0] != lib.B2C_CHANGE_NONE)
+
+    def tell(self, ptr: Any) -> None:
+        """Those who have derived something from the object learn that it shows a new state."""
+        for follower in list(self.on_change):
+            follower.follow(ptr)
 
     def close(self, close: Callable[[Any, Any], int], path: str | None) -> None:
         """Call close(ptr, err), which frees; nothing happens the second time."""
         if self._ptr is None:
             return
-        with self.writing() as ptr:
+        with self._alone() as ptr:
             self._ptr = None
             err = new_error()
             ffi.gc(ptr, None)  # the call frees, also when it fails
             check(close(ptr, err), err, path)
-
-    def replace(self, other: Handle) -> None:
-        """Take over what `other`, which nobody else knows, refers to, and drop the own."""
-        with self.writing():
-            self._ptr, other._ptr = other._ptr, None
 
     def after_fork(self) -> None:
         """In a forked child: the threads that held the lock do not exist here.
 
         A file has one writer, and that is the parent: the child must not even close it.
         """
-        self._nreaders = self._nwaiting = self._writer = 0
+        self._nwriters = self._nwaiting = self._writer = 0
+        self._readers.clear()
         self._cond = threading.Condition(threading.RLock())
         if self.writes_to is not None and self._ptr is not None:
             ffi.gc(self._ptr, None)
             self._ptr = None
             self._closed_because = ": it is being written by the process that this one was forked from"
+        self._update()
 
     def __del__(self, warn: Any = warnings.warn) -> None:  # globals may be gone at the end
         if self.writes_to is not None and self._ptr is not None:
@@ -374,6 +625,7 @@ class Handle:
 
 
 _handles: weakref.WeakSet[Handle] = weakref.WeakSet()
+_by_address: weakref.WeakValueDictionary[int, Handle] = weakref.WeakValueDictionary()
 
 
 def _after_fork() -> None:

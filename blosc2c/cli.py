@@ -1,4 +1,4 @@
-"""The command line: pack, unpack, info, cat, verify, selftest.
+"""The command line: pack, unpack, info, cat, convert, verify, repair, conformance, selftest.
 
 Data goes to stdout, everything else to stderr.  Exit status: 0 done, 1 the data is bad or cannot be
 read or written, 2 wrong usage.
@@ -291,6 +291,7 @@ def _facts(obj: SChunk | NDArray) -> dict[str, Any]:
         chunksize=schunk.chunksize,
         typesize=schunk.typesize,
         contiguous=schunk.contiguous,
+        legacy=schunk.is_legacy,
         codec=_member(cparams.codec),
         clevel=cparams.clevel,
         filters=[_member(f) for f in cparams.filter_members()],
@@ -357,6 +358,19 @@ def _csv(data: Any) -> Iterator[str]:
         yield ",".join(map(str, data.tolist() if data.dtype.kind not in "mM" else data))
 
 
+def convert(args: argparse.Namespace) -> int:
+    """Write a file or directory anew in the current format; for frames of 2019 to 2021, too."""
+    from .conversion import convert as convert_path
+    from .store import open_schunk
+
+    with _new_file(args.output, args.force) as temporary:
+        convert_path(args.input, temporary, mode="w")
+    with open_schunk(args.output) as new:
+        nmeta, nvlmeta = len(new.meta), len(new.vlmeta)
+        _say(f"{args.output}: {new.nchunks} chunks, {nmeta} metalayers, {nvlmeta} vlmetalayers")
+    return DONE
+
+
 def verify(args: argparse.Namespace) -> int:
     """Check everything in files: checksums, chunks, metadata."""
     from .integrity import verify as verify_path
@@ -364,6 +378,49 @@ def verify(args: argparse.Namespace) -> int:
     reports = [verify_path(path) for path in args.input]
     print(*reports, sep="\n")
     return DONE if all(reports) else BAD
+
+
+def repair(args: argparse.Namespace) -> int:
+    """Write a new file of all that is sound in a damaged one, and tell what was lost."""
+    from .integrity import repair as repair_path
+
+    if os.path.lexists(args.output) and not args.force:
+        raise UsageError(f"{args.output} is already there; --force replaces it")
+    bar: list[Progress] = []
+
+    def show(done: int, total: int) -> None:
+        bar[:] = bar or [Progress(os.path.basename(args.output), total)]
+        bar[0].show(done)
+
+    lost = "drop" if args.drop_lost else "zeros"
+    contiguous = False if args.directory else None
+    report = repair_path(
+        args.input,
+        args.output,
+        mode="w" if args.force else "a",
+        contiguous=contiguous,
+        lost=lost,
+        progress=show,
+    )
+    for each in bar:
+        each.end()
+    print(report)
+    return DONE if report else BAD
+
+
+def conformance(args: argparse.Namespace) -> int:
+    """Check the files of a directory against its manifest.json."""
+    from .conformance import run
+
+    failures = number = 0
+    for outcome in run(args.directory):
+        number += 1
+        failures += bool(outcome.problem) and not outcome.skipped
+        print(outcome)
+    print(
+        f"{number} files, {failures} of them FAILED" if failures else f"{number} files are as they should be"
+    )
+    return BAD if failures else DONE
 
 
 def selftest(args: argparse.Namespace) -> int:
@@ -440,8 +497,22 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument("input", help="file or directory with an array")
     command.add_argument("index", nargs="?", default="...", help="as in Python: '[3, :, 1:9]'")
     command.add_argument("--npy", action="store_true", help="write an .npy file to stdout")
+    command = add("convert", convert)
+    command.add_argument("input", help="file or directory")
+    command.add_argument("output", help="file to write")
+    command.add_argument("--force", action="store_true", help="replace the output")
     command = add("verify", verify)
     command.add_argument("input", nargs="+", help="files or directories")
+    command = add("repair", repair)
+    command.add_argument("input", help="damaged file or directory; it is not changed")
+    command.add_argument("output", help="the new one")
+    command.add_argument("--force", action="store_true", help="replace the output")
+    command.add_argument("--directory", action="store_true", help="write a directory")
+    command.add_argument(
+        "--drop-lost", action="store_true", help="leave lost chunks out: no zeros in their place"
+    )
+    command = add("conformance", conformance)
+    command.add_argument("directory", help="files and their manifest.json")
     add("selftest", selftest)
     return parser
 

@@ -12,7 +12,6 @@ _STORES = "collections of arrays are python-blosc2's own; use a directory of fil
 _TYPES = "use the NumPy dtype of that name"
 _OBJECTS = "only items of a fixed size are stored; use a dtype such as 'U20', or pack() for objects"
 _SORT = "read the array and use NumPy"
-_CODECS = "codecs and filters written in Python cannot be registered yet"
 
 _BY_REASON: dict[str, str] = {
     _ENGINE: """
@@ -52,10 +51,6 @@ _BY_REASON: dict[str, str] = {
         ChunkAlreadyWritten
         """,
     _SORT: "sort take_along_axis",
-    _CODECS: """
-        register_codec register_filter prefilter_funcs postfilter_funcs ucodecs_registry
-        ufilters_registry
-        """,
 }
 
 MISSING: dict[str, str] = {

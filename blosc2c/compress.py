@@ -5,11 +5,13 @@ SPDX-License-Identifier: BSD-3-Clause
 
 from __future__ import annotations
 
+import struct
 from typing import TYPE_CHECKING, Any
 
 from . import _ffi, runtime
 from ._ffi import check, ffi, in_buffer, lib, new_error, out_buffer
 from .errors import LimitError, ParameterError, TruncatedError
+from .limits import check_chunk, check_result, small
 from .params import (
     MAX_BUFFERSIZE,
     MAX_TYPESIZE,
@@ -18,9 +20,9 @@ from .params import (
     CParams,
     DParams,
     Filter,
-    field_names,
-    reject_unknown,
-    to_cparams,
+    compiled_cparams,
+    dparams_dflts,
+    one_form,
     to_dparams,
     to_enum,
     to_int,
@@ -44,45 +46,91 @@ def inspect_chunk(chunk: Buffer) -> Any:
     return info
 
 
-def _encode(src: Any, cparams: CParams) -> bytes:
-    if len(src) > MAX_BUFFERSIZE:
+_nbytes_at = struct.Struct("<i").unpack_from  # of a chunk, in its header
+_NBYTES_OFFSET = 4
+
+
+def _encode(src: Any, cparams: Any, nthreads: int) -> bytes:
+    """Compress `src` (bytes or from_buffer) with a b2c_cparams."""
+    nbytes = len(src)
+    ctx, scratch, need, err = _ffi.small_call()
+    if nbytes <= _ffi.SMALL_NBYTES:
+        cap = _ffi.SMALL_NBYTES + _ffi.HEADER_NBYTES
+        status = lib.b2c_compress(ctx, cparams, src, nbytes, scratch, cap, need, err)
+        if status:
+            check(status, err)
+        return bytes(ffi.unpack(scratch, need[0]))
+    if nbytes > MAX_BUFFERSIZE:
         raise LimitError(
-            f"a chunk holds at most {MAX_BUFFERSIZE} bytes, not {len(src)}; use an SChunk",
+            f"a chunk holds at most {MAX_BUFFERSIZE} bytes, not {nbytes}; use an SChunk",
             field="src",
         )
-    ctx = _ffi.context(cparams.nthreads, len(src))
-    c = cparams.to_c()
-    return _ffi.sized_bytes(
-        lambda dst, cap, need, err: int(lib.b2c_compress(ctx, c, src, len(src), dst, cap, need, err)),
-        lib.b2c_compress_bound(len(src)),
-    )
+    if nbytes >= _ffi.SERIAL_NBYTES:
+        ctx = _ffi.context(nthreads, nbytes)
+    cap = nbytes + _ffi.HEADER_NBYTES
+
+    def call(dst: Any) -> int:
+        status = lib.b2c_compress(ctx, cparams, src, nbytes, dst, cap, need, err)
+        if status:
+            check(status, err)
+        return int(need[0])
+
+    return _ffi.cut_bytes(cap, call)
 
 
-def _decode(chunk: Any, nbytes: int, dst: Any, nthreads: int) -> None:
-    done, err = ffi.new("size_t *"), new_error()
-    ctx = _ffi.context(nthreads, nbytes)
-    check(lib.b2c_decompress(ctx, chunk, len(chunk), dst, nbytes, done, err), err)
+def _decode(chunk: Any, dst: Any, room: int, nbytes: int, nthreads: int) -> int:
+    """The status of decompressing `nbytes` into `room`; its error is among what is kept."""
+    ctx, _, done, err = _ffi.small_call()
+    if nbytes >= _ffi.SERIAL_NBYTES:
+        ctx = _ffi.context(nthreads, nbytes)
+    return int(lib.b2c_decompress(ctx, chunk, len(chunk), dst, room, done, err))
+
+
+def _length(src: Buffer, chunk: Any) -> int:
+    """What the header in `chunk`, made of `src`, gives as length; the decoder checks it."""
+    return int(_nbytes_at(src, _NBYTES_OFFSET)[0]) if len(chunk) >= MIN_HEADER_LENGTH else -1
 
 
 def _decode_new(src: Buffer, nthreads: int) -> bytes:
-    nbytes = inspect_chunk(src).nbytes
-    chunk = in_buffer(src)
-    return _ffi.bytes_from(nbytes, lambda dst: _decode(chunk, nbytes, dst, nthreads))
+    chunk = src if type(src) is bytes else in_buffer(src)
+    nbytes = _length(src, chunk)
+    if nbytes <= small.nbytes:
+        ctx, scratch, done, err = _ffi.small_call()
+        if nbytes < 0 or lib.b2c_decompress(ctx, chunk, len(chunk), scratch, _ffi.SMALL_NBYTES, done, err):
+            inspect_chunk(src)
+            check(err.status, err)
+        return bytes(ffi.unpack(scratch, done[0]))
+    check_chunk(check_result(inspect_chunk(src).nbytes))  # before taking that much memory
+
+    def fill(dst: Any) -> None:
+        status = _decode(chunk, dst, nbytes, nbytes, nthreads)
+        if status:
+            check(status, _ffi.small_call()[3])
+
+    return _ffi.bytes_from(nbytes, fill)
 
 
 def _decode_into(src: Buffer, dst: Buffer, nthreads: int) -> None:
-    nbytes = int(inspect_chunk(src).nbytes)
+    chunk = src if type(src) is bytes else in_buffer(src)
     out = out_buffer(dst)
-    if len(out) == 0:
+    nbytes, room = _length(src, chunk), len(out)
+    if nbytes > small.nbytes:
+        check_chunk(nbytes)
+    if nbytes >= 0 and room > 0:
+        status = _decode(chunk, out, room, nbytes, nthreads)
+        if not status:
+            return
+    nbytes = inspect_chunk(src).nbytes
+    if room == 0:
         raise ParameterError("dst is empty", field="dst")
-    if len(out) < nbytes:
+    if room < nbytes:
         raise ParameterError(
-            f"dst holds {len(out)} bytes, the chunk decompresses to {nbytes}",
+            f"dst holds {room} bytes, the chunk decompresses to {nbytes}",
             field="dst",
             expected=nbytes,
-            actual=len(out),
+            actual=room,
         )
-    _decode(in_buffer(src), nbytes, out, nthreads)
+    check(status, _ffi.small_call()[3])
 
 
 def compress(
@@ -126,7 +174,7 @@ def compress(
         blocksize=runtime.get_blocksize(),
         filters=[Filter.NOFILTER] * 5 + [to_enum(Filter, filter, "filters", user_ids=True)],
     )
-    return _encode(data, cparams)
+    return _encode(data, cparams.to_c(), cparams.nthreads)
 
 
 def decompress(
@@ -154,7 +202,7 @@ def decompress(
         return None
     if not as_bytearray:
         return _decode_new(src, 0)
-    result = bytearray(inspect_chunk(src).nbytes)
+    result = bytearray(check_result(inspect_chunk(src).nbytes))
     if result:
         _decode_into(src, result, 0)
     return result
@@ -172,8 +220,8 @@ def compress2(src: Buffer, **kwargs: Any) -> bytes:
     AttributeError : ``cparams`` together with other keywords
     ValueError : a parameter is out of range
     """
-    cparams = to_cparams(_one_form(kwargs, "cparams", "compress2()", CParams))
-    return _encode(in_buffer(src), cparams)
+    cparams, nthreads = compiled_cparams(kwargs)
+    return _encode(src if type(src) is bytes else in_buffer(src), cparams, nthreads)
 
 
 def decompress2(src: Buffer, dst: Buffer | None = None, **kwargs: Any) -> bytes | None:
@@ -187,20 +235,19 @@ def decompress2(src: Buffer, dst: Buffer | None = None, **kwargs: Any) -> bytes 
     ------
     As decompress(); TypeError for unknown keywords.
     """
-    dparams = to_dparams(_one_form(kwargs, "dparams", "decompress2()", DParams))
+    nthreads = _nthreads_of(kwargs) if kwargs else dparams_dflts["nthreads"]
     if dst is not None:
-        _decode_into(src, dst, dparams.nthreads)
+        _decode_into(src, dst, nthreads)
         return None
-    return _decode_new(src, dparams.nthreads)
+    return _decode_new(src, nthreads)
 
 
-def _one_form(kwargs: dict[str, Any], name: str, where: str, cls: type) -> Any:
-    if name in kwargs:
-        if len(kwargs) > 1:
-            raise AttributeError(f"{where} takes {name} or its fields as keywords, not both")
-        return kwargs[name]
-    reject_unknown(kwargs, field_names(cls), where)
-    return kwargs
+def _nthreads_of(kwargs: dict[str, Any]) -> int:
+    """The number of threads in the keywords of decompress2()."""
+    nthreads = kwargs.get("nthreads")
+    if len(kwargs) == 1 and type(nthreads) is int and 0 < nthreads <= _ffi.MAX_NTHREADS:
+        return nthreads
+    return to_dparams(one_form(kwargs, "dparams", "decompress2()", DParams)).nthreads
 
 
 def get_cbuffer_sizes(src: Buffer) -> tuple[int, int, int]:

@@ -20,12 +20,14 @@ import numpy as np
 from . import meta as metas
 from . import params
 from ._ffi import lib
-from .dtype import check_dtype
+from .dtype import check_dtype, extension_name
 from .errors import ParameterError
-from .ndarray import Array, NDArray, NDField, encode_meta, new_nd
+from .indexing import parse_key
+from .ndarray import EXTENSION_META, Array, NDArray, encode_meta, new_nd
 from .params import Keeping, SpecialValue, Storage, to_cparams, to_dparams
-from .partition import Shape, compute_chunks_blocks, grid_of, to_shape
-from .schunk import SChunk, split_storage
+from .partition import Shape, compute_chunks_blocks, fits_format, grid_of, in_order, slab_of, to_shape
+from .schunk import ARRAY_META, SChunk, split_storage
+from .sources import ROWS_NBYTES, InStorageOrder, Items, Joined, Reshaped, Selected, by_number
 
 if TYPE_CHECKING:
     from ._ffi import Buffer
@@ -60,6 +62,8 @@ def _new_array(shape: Any, dtype: Any, kwargs: Mapping[str, Any]) -> NDArray:
         raise ParameterError("mode 'r' cannot create; use open()", field="mode")
     contents = {"b2nd": encode_meta(nd, dt)}
     contents.update({name: metas.encode(value) for name, value in (storage.meta or {}).items()})
+    if extension_name(dt):
+        contents[EXTENSION_META] = metas.encode(extension_name(dt))
     chunksize = int(lib.b2c_nd_chunksize(nd)) if 0 not in shape else 0
     schunk = SChunk._new(storage, chunksize, full, dparams, contents)
     return NDArray._of(schunk, nd, dt)
@@ -119,15 +123,15 @@ def asarray(array: Any, copy: bool | None = None, **kwargs: Any) -> NDArray:
     dtype = kwargs.pop("dtype", None)
     if isinstance(array, NDArray):
         return _copy(array, dtype, kwargs)
-    source = array if _is_array_like(array) else np.asarray(array)
-    if not isinstance(source, np.ndarray):
-        _adopt_partition(source, kwargs)
+    source = array if is_source(array) else np.asarray(array)
     dt = check_dtype(source.dtype if dtype is None else dtype)
+    if not isinstance(source, np.ndarray):
+        _adopt_partition(source, dt, kwargs)
     return _build(source.shape, dt, kwargs, lambda new: new._fill_from(_flattened(source, dt)))
 
 
-def _is_array_like(obj: Any) -> bool:
-    """Whether an object can be sliced as it is; others go through NumPy."""
+def is_source(obj: Any) -> bool:
+    """Whether an object can be asked for boxes as it is; others go through NumPy."""
     if isinstance(obj, np.ndarray):
         return not isinstance(obj, np.ma.MaskedArray)
     if not all(hasattr(obj, name) for name in ("shape", "dtype", "__getitem__")):
@@ -146,12 +150,17 @@ def _flattened(source: Any, dtype: np.dtype[Any]) -> Any:
     return source
 
 
-def _adopt_partition(source: Any, kwargs: dict[str, Any]) -> None:
+def _adopt_partition(source: Any, dtype: np.dtype[Any], kwargs: dict[str, Any]) -> None:
+    """Make the source's chunks and blocks the defaults of the new array, where they fit."""
+    shape = tuple(source.shape)
     for name in ("chunks", "blocks"):
         part = getattr(source, name, None)
         plain = isinstance(part, tuple) and all(isinstance(n, int) and n > 0 for n in part)
-        if name not in kwargs and plain and len(part or ()) == len(source.shape) and 0 not in source.shape:
-            kwargs[name] = tuple(min(p, n) for p, n in zip(part or (), source.shape, strict=True))
+        if name in kwargs or not plain or part is None or len(part) != len(shape) or 0 in shape:
+            continue
+        part = tuple(min(p, n) for p, n in zip(part, shape, strict=True))
+        if fits_format(kwargs.get("chunks", part), part, dtype.itemsize):
+            kwargs[name] = part
 
 
 def array(array: Any, copy: bool | None = True, **kwargs: Any) -> NDArray:
@@ -169,15 +178,14 @@ def copy(array: Any, dtype: Any = None, **kwargs: Any) -> NDArray:
 def _copy(source: NDArray, dtype: Any, kwargs: dict[str, Any]) -> NDArray:
     _same_place(source, kwargs)
     dt = source.dtype if dtype is None else check_dtype(dtype)
-    same_chunks = dt == source.dtype and not {"chunks", "blocks", "cparams"} & set(kwargs)
-    kwargs = dict(kwargs)
-    kwargs.setdefault("cparams", source.cparams)
-    kwargs.setdefault("dparams", source.dparams)
+    same_chunks = dt == source.dtype and _takes_over(kwargs)
+    kwargs = _inherit(source, dict(kwargs))
     kwargs.setdefault("chunks", source.chunks)
     if kwargs["chunks"] == source.chunks:
         kwargs.setdefault("blocks", source.blocks)
     if "storage" not in kwargs and kwargs.get("meta") is None:
-        kwargs["meta"] = {name: value for name, value in source.meta.items() if name != "b2nd"}
+        derived = (*ARRAY_META, EXTENSION_META)
+        kwargs["meta"] = {name: value for name, value in source.meta.items() if name not in derived}
 
     def fill(new: NDArray) -> None:
         if same_chunks:  # stored bytes as they are
@@ -222,13 +230,34 @@ def frombuffer(buffer: Buffer, shape: Any, dtype: Any = np.uint8, **kwargs: Any)
 
 
 def fromiter(iterable: Iterable[Any], shape: Any, dtype: Any, c_order: bool = True, **kwargs: Any) -> NDArray:
-    """An array of the first items of an iterable, in C order.
+    """An array of the first items of an iterable, some at a time.
 
-    The items are gathered in memory first.  ValueError when there are too few.
+    Parameters
+    ----------
+    c_order : True: items are placed in C order.  Where that takes many chunks at once, they are first
+        gathered in a compressed array in memory.  False: in the order of storage, one chunk after the
+        other, each in C order; never more than a chunk is in memory
+
+    Raises
+    ------
+    ValueError : the iterable has too few items
     """
-    shape = to_shape(shape)
-    items = np.fromiter(iterable, check_dtype(dtype), math.prod(shape))
-    return asarray(items.reshape(shape), **kwargs)
+    shape, dt = to_shape(shape), check_dtype(dtype)
+    items = Items(iterable, math.prod(shape), dt)
+
+    def fill(new: NDArray) -> None:
+        rows = slab_of(new.shape, new.chunks, ROWS_NBYTES // dt.itemsize)
+        if not c_order:
+            new._fill_from(InStorageOrder(new.shape, items.take))
+        elif in_order(new.shape, rows):
+            new._fill_from(InStorageOrder(new.shape, items.take, ROWS_NBYTES))
+        else:
+            flat = _build(
+                (math.prod(shape),), dt, {}, lambda one: one._fill_from(InStorageOrder(one.shape, items.take))
+            )
+            new._fill_from(Reshaped(flat, new.shape, dt))
+
+    return _build(shape, dt, kwargs, fill)
 
 
 # ---- From one value --------------------------------------------------------
@@ -275,11 +304,14 @@ def uninit(shape: Any, dtype: Any = np.float64, **kwargs: Any) -> NDArray:
 def nans(shape: Any, dtype: Any = np.float64, **kwargs: Any) -> NDArray:
     """An array of NaN; TypeError when `dtype` is not a floating-point or complex one."""
     dt = check_dtype(np.float64 if dtype is None else dtype)
-    if dt.kind not in "fc":
-        raise TypeError(f"dtype {dt} has no NaN")
     if dt.str in ("<f4", "<f8"):
         return _special(shape, dt, SpecialValue.NAN, kwargs)
-    return _uniform(shape, np.full((), np.nan, dt), kwargs)
+    if dt.kind not in "fc" and not extension_name(dt):
+        raise TypeError(f"dtype {dt} has no NaN")
+    value = np.full((), np.nan).astype(dt)
+    if value == value:
+        raise TypeError(f"dtype {dt} has no NaN")
+    return _uniform(shape, value, kwargs)
 
 
 def _special(shape: Any, dtype: Any, kind: SpecialValue, kwargs: Mapping[str, Any]) -> NDArray:
@@ -329,30 +361,6 @@ def full_like(x: Any, fill_value: Any, dtype: Any = None, **kwargs: Any) -> NDAr
 # ---- From a rule -----------------------------------------------------------
 
 
-class _Rule:
-    """A source whose items are computed from their place when a box of it is asked for."""
-
-    def __init__(self, shape: Shape, rule: Callable[[list[Array]], Array]) -> None:
-        self.shape = shape
-        self._rule = rule
-
-    def __getitem__(self, box: tuple[slice, ...]) -> Array:
-        # Coordinates along each axis, shaped to broadcast to the box.
-        return self._rule(list(np.ix_(*(np.arange(s.start, s.stop) for s in box))))
-
-
-def _by_number(shape: Shape, rule: Callable[[Any], Array]) -> _Rule:
-    """A source whose items are computed from their number in C order."""
-
-    def number(coords: Sequence[Array]) -> Array:
-        total: Any = np.zeros((), np.int64)
-        for coord, n in zip(coords, shape, strict=True):
-            total = total * n + coord
-        return rule(total)
-
-    return _Rule(shape, number)
-
-
 def arange(
     start: Any,
     stop: Any = None,
@@ -377,8 +385,13 @@ def arange(
     shape = (n,) if shape is None else to_shape(shape)
     if math.prod(shape) != n:
         raise ParameterError(f"shape {shape} has {math.prod(shape)} items, the range {n}", field="shape")
-    dt = np.dtype(np.arange(start, start + step, step).dtype if dtype is None else dtype)
-    rule = _by_number(shape, lambda i: start + i * step)
+    dt = np.dtype(np.result_type(*map(np.asarray, (start, stop, step))) if dtype is None else dtype)
+    # As in NumPy: the distance of the first two numbers, after they got their dtype, is that of all.
+    inner = np.dtype(np.float32) if dt == np.float16 or extension_name(dt) else dt
+    first, second = (np.asarray(x).astype(dt).astype(inner) for x in (start, start + step))
+    rule = by_number(shape, lambda i: first + i.astype(inner) * (second - first))
+    if dt.kind == "M":
+        rule = by_number(shape, lambda i: first + i * (second - first))
     return _build(shape, dt, kwargs, lambda new: new._fill_from(rule))
 
 
@@ -406,17 +419,31 @@ def linspace(
     step = (stop - start) / gaps if gaps > 0 else 0.0
 
     def rule(i: Any) -> Array:
-        values = np.asarray(start + i * step)
-        return np.where(i == gaps, stop, values) if endpoint and gaps > 0 else values
+        values = np.asarray(i * step + start)
+        values = np.where(i == gaps, stop, values) if endpoint and gaps > 0 else values
+        return np.floor(values) if dt.kind in "iu" else values
 
-    return _build(shape, dt, kwargs, lambda new: new._fill_from(_by_number(shape, rule)))
+    return _build(shape, dt, kwargs, lambda new: new._fill_from(by_number(shape, rule)))
 
 
 def eye(N: int, M: int | None = None, k: int = 0, dtype: Any = np.float64, **kwargs: Any) -> NDArray:
-    """Ones on diagonal `k` and zeros elsewhere, as numpy.eye()."""
+    """Ones on diagonal `k` and zeros elsewhere, as numpy.eye(); only the chunks on it are made."""
     shape = to_shape((N, N if M is None else M))
-    rule = _Rule(shape, lambda coords: coords[1] - coords[0] == k)
-    return _build(shape, dtype, kwargs, lambda new: new._fill_from(rule))
+
+    def fill(new: NDArray) -> None:
+        if 0 in new.shape:
+            return
+        _fill_special(new, SpecialValue.ZERO)
+        rows, columns = new.chunks
+        for top in range(0, N, rows):
+            n = min(rows, N - top)
+            # The diagonal passes these rows from column `left` to before `right`.
+            left, right = max(top + k, 0), min(top + k + n, shape[1])
+            for start in range(left // columns * columns, right, columns):
+                width = min(columns, shape[1] - start)
+                new[top : top + n, start : start + width] = np.eye(n, width, top + k - start, new.dtype)
+
+    return _build(shape, dtype, kwargs, fill)
 
 
 # ---- New shapes ------------------------------------------------------------
@@ -430,88 +457,120 @@ def _inherit(source: Any, kwargs: dict[str, Any]) -> dict[str, Any]:
     return kwargs
 
 
+def _takes_over(kwargs: Mapping[str, Any]) -> bool:
+    """Whether nothing is asked for that stored chunks might not have."""
+    return not {"chunks", "blocks", "cparams"} & set(kwargs)
+
+
 def from_slice(source: NDArray, key: Any, **kwargs: Any) -> NDArray:
-    """A new array of ``source[key]``; gathered in memory first."""
+    """A new array of ``source[key]``, made chunk by chunk.
+
+    Unless `kwargs` tell otherwise its chunks and blocks are the source's, cut to its shape, and
+    chunks that begin and end where the source's do are taken over without decoding them.
+    """
     _same_place(source, kwargs)
-    data = source._get(key)
-    if data.ndim == source.ndim and "chunks" not in kwargs and 0 not in data.shape:
-        kwargs["chunks"] = tuple(min(c, n) for c, n in zip(source.chunks, data.shape, strict=True))
-    return asarray(data, **_inherit(source, kwargs))
+    plan, takes_over = parse_key(key, source.shape), _takes_over(kwargs)
+    selected = Selected(source, plan)
+    if len(plan.shape) == source.ndim and 0 not in plan.shape and "chunks" not in kwargs:
+        # A last chunk that is taken over keeps its size, though the axis may be shorter now.
+        limits = tuple(
+            max(n, c) if k else n
+            for n, c, k in zip(plan.shape, source.chunks, selected.to_end(), strict=True)
+        )
+        kwargs["chunks"] = _cut(source.chunks, limits)
+        kwargs.setdefault("blocks", _cut(source.blocks, limits))
+    return _build(
+        plan.shape, source.dtype, _inherit(source, kwargs), lambda new: new._fill_from(selected, takes_over)
+    )
+
+
+def _cut(part: Shape, shape: Shape) -> Shape:
+    return tuple(min(p, n) for p, n in zip(part, shape, strict=True))
 
 
 def reshape(src: Any, shape: Any, c_order: bool = True, **kwargs: Any) -> NDArray:
-    """A new array with the items of `src` in C order; gathered in memory first.
+    """A new array with the items of `src`, made chunk by chunk.
 
-    One size may be -1.  ValueError when the number of items differs.
+    Parameters
+    ----------
+    src : anything that asarray() takes
+    shape : one size may be -1
+    c_order : True: the items keep their order; False: those of `src`, in C order, are placed in
+        the order of storage, one chunk after the other, each in C order
+
+    Raises
+    ------
+    ValueError : the number of items differs
     """
-    data = np.asarray(src[...] if isinstance(src, NDArray | NDField) else src)
-    return asarray(data.reshape(shape), **_inherit(src, kwargs))
+    source = src if is_source(src) else np.asarray(src)
+    shape, dt = _full_shape(shape, math.prod(source.shape)), check_dtype(source.dtype)
+    if isinstance(src, NDArray):
+        _same_place(src, kwargs)
+    kwargs = _inherit(src, kwargs)
+    if isinstance(source, np.ndarray) and c_order:
+        return asarray(source.reshape(shape), **kwargs)
+    items = Reshaped(source, shape, dt)
+    if c_order:
+        return _build(shape, dt, kwargs, lambda new: new._fill_from(items))
+    in_order = InStorageOrder(shape, items.take)
+    return _build(shape, dt, kwargs, lambda new: new._fill_from(in_order))
 
 
-def squeeze(x: NDArray, axis: Any = None) -> NDArray:
-    """A new array without `axis` (an int or several), or all axes of size 1; ValueError for others."""
-    if axis is None:
-        axis = tuple(i for i, n in enumerate(x.shape) if n == 1)
-    axes = {a % x.ndim if -x.ndim <= a < x.ndim else a for a in np.atleast_1d(axis).tolist()}
-    if any(a >= x.ndim or a < 0 or x.shape[a] != 1 for a in axes):
-        raise ParameterError(f"axes {tuple(axes)} of shape {x.shape} are not all of size 1", field="axis")
-    keep = [i for i in range(x.ndim) if i not in axes]
-    return _relabel(x, keep, [x.shape[i] for i in keep])
+def _full_shape(shape: Any, nitems: int) -> Shape:
+    """A shape for so many items, in which -1 stands for the size that follows from the others."""
+    sizes = list(shape) if isinstance(shape, tuple | list) else [shape]
+    if sizes.count(-1) == 1:
+        rest = math.prod(n for n in sizes if n != -1)
+        sizes[sizes.index(-1)] = nitems // rest if rest else 0
+    full = to_shape(sizes)
+    if math.prod(full) != nitems:
+        raise ParameterError(f"cannot reshape an array of {nitems} items into shape {shape}", field="shape")
+    return full
 
 
-def expand_dims(array: NDArray, axis: Any = 0) -> NDArray:
-    """A new array with axes of size 1 inserted at `axis` (an int or several)."""
-    where = np.atleast_1d(axis).tolist()
-    ndim = array.ndim + len(where)
+def squeeze(x: Any, axis: Any = None) -> NDArray:
+    """A view without `axis` (an int or several), or without all axes of size 1; ValueError for others.
+
+    It shares its items with `x`.  It is a copy when chunks are longer than 1 along an axis that goes.
+    """
+    array = x if isinstance(x, NDArray) else asarray(x)
+    ndim = array.ndim
+    given = (
+        np.atleast_1d(axis).tolist()
+        if axis is not None
+        else np.flatnonzero(np.equal(array.shape, 1)).tolist()
+    )
+    if any(not -ndim <= a < ndim or array.shape[a] != 1 for a in given):
+        raise ParameterError(f"axis {axis} of shape {array.shape} is not of size 1", field="axis")
+    axes = {a % ndim for a in given}
+    keep = tuple(i for i in range(ndim) if i not in axes)
+    if all(array.ext_chunks[i] == 1 for i in axes):
+        return array._view(keep)
+    shape = tuple(array.shape[i] for i in keep)
+    kwargs: dict[str, Any] = {"chunks": tuple(array.chunks[i] for i in keep)}
+    kwargs["blocks"] = tuple(array.blocks[i] for i in keep)
+    return reshape(array, shape, **kwargs)
+
+
+def expand_dims(array: Any, axis: Any = 0) -> NDArray:
+    """A view with axes of size 1 inserted at `axis` (an int or several); it shares its items."""
+    source = array if isinstance(array, NDArray) else asarray(array)
+    where = np.atleast_1d(np.asarray(axis, np.intp)).tolist()
+    ndim = source.ndim + len(where)
     if any(not -ndim <= a < ndim for a in where) or len({a % ndim for a in where}) < len(where):
         raise ParameterError(f"axis {axis} does not fit {ndim} dimensions", field="axis")
     new = {a % ndim for a in where}
-    old = iter(range(array.ndim))
-    keep = [-1 if i in new else next(old) for i in range(ndim)]
-    return _relabel(array, keep, [1 if i < 0 else array.shape[i] for i in keep])
-
-
-def _relabel(source: NDArray, keep: list[int], shape: list[int]) -> NDArray:
-    """The same items with axes of size 1 more (-1) or fewer; chunks are taken over as stored."""
-    dropped = set(range(source.ndim)) - set(keep)
-    partition = {
-        "chunks": tuple(1 if i < 0 else source.chunks[i] for i in keep),
-        "blocks": tuple(1 if i < 0 else source.blocks[i] for i in keep),
-    }
-    kwargs = _inherit(source, dict(partition))
-
-    def fill(new: NDArray) -> None:
-        if all(source.chunks[i] == 1 for i in dropped):
-            new.schunk.copy_chunks(source.schunk)
-        else:
-            new._fill_from(source[...].reshape(shape))
-
-    return _build(tuple(shape), source.dtype, kwargs, fill)
-
-
-class _Joined:
-    """Arrays one after the other along an axis, read box by box."""
-
-    def __init__(self, arrays: Sequence[Any], axis: int) -> None:
-        self._arrays, self._axis = arrays, axis
-        sizes = [a.shape[axis] for a in arrays]
-        self._starts = [sum(sizes[:i]) for i in range(len(sizes))]
-        self.shape = (*arrays[0].shape[:axis], sum(sizes), *arrays[0].shape[axis + 1 :])
-
-    def __getitem__(self, box: tuple[slice, ...]) -> Array:
-        wanted, parts = box[self._axis], []
-        for start, source in zip(self._starts, self._arrays, strict=True):
-            low, high = max(wanted.start - start, 0), min(wanted.stop - start, source.shape[self._axis])
-            if low < high:
-                key = (*box[: self._axis], slice(low, high), *box[self._axis + 1 :])
-                parts.append(np.asarray(source[key]))
-        joined: Array = np.concatenate(parts, self._axis)
-        return joined
+    old = iter(range(source.ndim))
+    return source._view(tuple(-1 if i in new else next(old) for i in range(ndim)))
 
 
 def concat(arrays: Sequence[Any], /, axis: int = 0, **kwargs: Any) -> NDArray:
-    """Arrays joined along an axis, chunk by chunk; ValueError when their shapes do not fit."""
-    sources = [a if hasattr(a, "shape") else np.asarray(a) for a in arrays]
+    """Arrays joined along an axis, chunk by chunk; ValueError when their shapes do not fit.
+
+    Chunks, blocks and compression are those of the first array unless `kwargs` tell otherwise.  Stored
+    chunks that fit are taken over without decoding them.
+    """
+    sources = [a if is_source(a) else np.asarray(a) for a in arrays]
     if not sources:
         raise ParameterError("concat() needs at least one array")
     ndim = len(sources[0].shape)
@@ -522,15 +581,21 @@ def concat(arrays: Sequence[Any], /, axis: int = 0, **kwargs: Any) -> NDArray:
     if any(len(a.shape) != ndim or r != rest[0] for a, r in zip(sources, rest, strict=True)):
         raise ParameterError(f"shapes {[a.shape for a in sources]} differ beyond axis {axis}")
     dtype = kwargs.pop("dtype", None) or np.result_type(*(a.dtype for a in sources))
-    joined = _Joined(sources, axis)
+    joined, takes_over = Joined(sources, axis), _takes_over(kwargs)
     for source in sources:
         if isinstance(source, NDArray):
             _same_place(source, kwargs)
-    return _build(joined.shape, dtype, _inherit(sources[0], kwargs), lambda new: new._fill_from(joined))
+    if isinstance(sources[0], NDArray) and 0 not in joined.shape and 0 not in sources[0].shape:
+        kwargs.setdefault("chunks", sources[0].chunks)
+        if kwargs["chunks"] == sources[0].chunks:
+            kwargs.setdefault("blocks", sources[0].blocks)
+    return _build(
+        joined.shape, dtype, _inherit(sources[0], kwargs), lambda new: new._fill_from(joined, takes_over)
+    )
 
 
 def stack(arrays: Sequence[Any], axis: int = 0, **kwargs: Any) -> NDArray:
-    """Arrays of one shape joined along a new axis."""
+    """Arrays of one shape joined along a new axis; see concat()."""
     sources = [a if isinstance(a, NDArray) else asarray(a) for a in arrays]
     return concat([expand_dims(a, axis) for a in sources], axis=axis, **kwargs)
 
@@ -549,9 +614,12 @@ def take(x: Any, indices: Any, axis: int | None = None) -> NDArray:
         n = source.size
         if where.size and (where.min() < -n or where.max() >= n):
             raise IndexError(f"an index is out of bounds for {n} items")
-        coords = np.unravel_index(np.where(where < 0, where + n, where), source.shape or (1,))
-        return asarray(source[coords] if source.ndim else source[...].reshape(1)[where])
-    if not -source.ndim <= axis < source.ndim:
+        source = source if source.ndim else expand_dims(source, 0)
+        key: Any = np.unravel_index(np.where(where < 0, where + n, where), source.shape)
+    elif not -source.ndim <= axis < source.ndim:
         raise IndexError(f"axis {axis} is out of bounds for {source.ndim} dimensions")
-    data = source._get((*(slice(None),) * (axis % source.ndim), where))
-    return asarray(data, cparams=source.cparams)
+    else:
+        key = (*(slice(None),) * (axis % source.ndim), where)
+    selected = Selected(source, parse_key(key, source.shape))
+    kwargs = _inherit(source, {})
+    return _build(selected.shape, source.dtype, kwargs, lambda new: new._fill_from(selected))

@@ -29,9 +29,45 @@ def check_dtype(dtype: Any) -> np.dtype[Any]:
     return dt
 
 
+def packed(values: np.ndarray[Any, Any], dtype: np.dtype[Any] | None = None) -> np.ndarray[Any, Any]:
+    """A C-contiguous array of exactly this dtype, if need be a copy.
+
+    NumPy's own functions give dates and times without a unit another byte order.
+    """
+    dtype = values.dtype if dtype is None else dtype
+    if values.flags.c_contiguous and values.dtype == dtype:
+        return values
+    out: np.ndarray[Any, Any] = np.ndarray(values.shape, dtype)
+    out[...] = values
+    return out
+
+
+def extension_name(dtype: np.dtype[Any]) -> str | None:
+    """The name of a dtype of ml_dtypes, such as "bfloat16"; None for those of NumPy."""
+    return dtype.name if dtype.type.__module__ == "ml_dtypes" else None
+
+
+def extension(name: Any, itemsize: int) -> np.dtype[Any] | None:
+    """The reverse; None when ml_dtypes is not there, or has no dtype of this name and size."""
+    try:
+        import ml_dtypes
+    except ImportError:
+        return None
+    scalar = getattr(ml_dtypes, name, None) if isinstance(name, str) else None
+    if not (isinstance(scalar, type) and issubclass(scalar, np.generic)):
+        return None
+    dt: np.dtype[Any] = np.dtype(scalar)
+    return dt if dt.itemsize == itemsize and extension_name(dt) == name else None
+
+
 def to_text(dtype: np.dtype[Any]) -> str:
-    """The dtype as stored in a b2nd metalayer: '<i4', or a literal for structured ones."""
+    """The dtype as stored in a b2nd metalayer: '<i4', or a literal for structured ones.
+
+    The metalayer has bytes for those of ml_dtypes, as it has no names for them.
+    """
     dt = check_dtype(dtype)
+    if extension_name(dt):
+        return f"|V{dt.itemsize}"
     text = dt.str if dt.fields is None else str(dt)
     if _parse(text) != dt:
         raise TypeError(f"dtype {dt} has no portable description; view the data as {dt.str}")
@@ -67,6 +103,10 @@ def _parse(text: str) -> np.dtype[Any]:
 def to_msgpack(dtype: np.dtype[Any]) -> Any:
     """The dtype as stored by pack_tensor(): a string, or a list for structured dtypes."""
     dt = check_dtype(dtype)
+    if extension_name(dt):
+        raise TypeError(
+            f"dtype {dt} cannot be packed; asarray() stores it, or view the data as 'V{dt.itemsize}'"
+        )
     if dt.fields is None:
         return dt.str
     descr = dt.descr

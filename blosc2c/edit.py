@@ -28,6 +28,7 @@ class Editing:
 
     handle: Handle
     _c_nthreads: int
+    _held: list[contextlib.AbstractContextManager[Any]]  # of lock()
     _undo: list[Callable[[], None]] | None = None  # None: no transaction
 
     if TYPE_CHECKING:
@@ -174,7 +175,12 @@ class Editing:
 
         Raises ValueError when `value` has another size, or `start` is beyond the end.
         """
-        src, typesize, n = in_buffer(value, "value"), self.typesize, len(self)
+        src = in_buffer(value, "value")
+        with self.handle.writing():  # where it goes depends on how long the super-chunk is
+            self._set_slice(src, start, stop)
+
+    def _set_slice(self, src: Any, start: int | None, stop: int | None) -> None:
+        typesize, n = self.typesize, len(self)
         first = 0 if start is None else start.__index__()
         first = max(first + n, 0) if first < 0 else first
         if first > n:
@@ -211,6 +217,30 @@ class Editing:
         if not 0 <= nitems <= len(self):
             raise ParameterError(f"nitems must be between 0 and {len(self)}, not {nitems}", field="nitems")
         self._edit(lib.b2c_schunk_truncate, self._context(1 << 30), nitems * self.typesize)
+
+    # ---- with others -------------------------------------------------------
+
+    @contextlib.contextmanager
+    def holding_lock(self) -> Iterator[Editing]:
+        """Nobody else reads or edits during the block.
+
+        Other threads wait, and with ``locking`` other handles and processes too; what they have
+        stored is seen on entry.  In contrast to transaction(), edits are stored one by one.
+        """
+        with self.handle.writing():
+            yield self
+
+    def lock(self) -> None:
+        """Begin what holding_lock() does for a block; the same thread must call unlock()."""
+        held = self.handle.writing()
+        held.__enter__()
+        self._held.append(held)
+
+    def unlock(self) -> None:
+        """End what lock() has begun; ValueError when nothing was."""
+        if not self._held:
+            raise ParameterError("unlock() without lock()")
+        self._held.pop().__exit__(None, None, None)
 
     # ---- storing -----------------------------------------------------------
 

@@ -106,5 +106,9 @@ class LimitError(Blosc2Error, ValueError):
     """Beyond a limit of the format, or of what is accepted from untrusted input."""
 
 
+class ConflictError(Blosc2Error, RuntimeError):
+    """Somebody else has changed the file or directory since it was opened for writing."""
+
+
 class InternalError(Blosc2Error, RuntimeError):
     """A defect of this library, or a failure in a user's codec or filter."""

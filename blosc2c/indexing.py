@@ -8,9 +8,8 @@ SPDX-License-Identifier: BSD-3-Clause
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,31 +17,32 @@ Array = np.ndarray[Any, Any]
 Shape = tuple[int, ...]
 
 
-@dataclass(frozen=True)
-class Box:
+class Box(NamedTuple):
     """A basic selection.
 
-    start, count, step : one per axis of the array, step >= 1
+    start, counts, step : one per axis of the array, step >= 1
     flip : how to turn the box round where steps were negative; () when none was
     shape : of the result, without the axes of integers and with those of newaxis
+    axes : for each axis of the result that of the array, -1 for newaxis
     """
 
     start: Shape
-    count: Shape
+    counts: Shape
     step: Shape
     flip: tuple[slice, ...]
     shape: Shape
+    axes: Shape
 
 
-@dataclass(frozen=True)
-class Gather:
+class Gather(NamedTuple):
     """A selection with index arrays.
 
     box : the other axes; along an indexed axis it covers all
-    axes : the indexed axes
+    axes : the indexed axes, ascending; (-1,) when scalar booleans repeat or drop the box
     points : for each of them the indices, of one common shape, none negative
     at : position of the points' axes in the result
     layout : shape of the result without the points' axes
+    layout_axes : for each of those the axis of the array, -1 for newaxis
     """
 
     box: Box
@@ -50,6 +50,12 @@ class Gather:
     points: tuple[Array, ...]
     at: int
     layout: Shape
+    layout_axes: Shape
+
+    @property
+    def shape(self) -> Shape:
+        """Shape of the result."""
+        return (*self.layout[: self.at], *self.points[0].shape, *self.layout[self.at :])
 
 
 def parse_key(key: Any, shape: Shape) -> Box | Gather:
@@ -57,10 +63,45 @@ def parse_key(key: Any, shape: Shape) -> Box | Gather:
 
     Raises IndexError for what is out of range or no index, as NumPy.
     """
-    entries = _expand(key if isinstance(key, tuple) else (key,), len(shape))
+    if type(key) is not tuple:
+        key = (key,)
+    box = _plain_box(key, shape)
+    if box is not None:
+        return box
+    entries = _expand(key, len(shape))
     if any(isinstance(entry, np.ndarray) for entry in entries):
         return _gather(entries, shape)
     return _box(entries, shape)
+
+
+def _plain_box(key: tuple[Any, ...], shape: Shape) -> Box | None:
+    """The same for the keys that most reads have: ints that are in range and slices forward."""
+    ndim = len(shape)
+    if len(key) > ndim:
+        return None
+    start, counts, steps = [0] * ndim, list(shape), [1] * ndim
+    axes: list[int] = []
+    for axis, item in enumerate(key):
+        kind, n = type(item), shape[axis]
+        if kind is int:
+            index = item + n if item < 0 else item
+            if not 0 <= index < n:
+                return None
+            start[axis] = index
+            counts[axis] = 1
+        elif kind is slice:
+            first, stop, step = item.indices(n)
+            if step < 0:
+                return None
+            start[axis] = first
+            counts[axis] = (stop - first + step - 1) // step if stop > first else 0
+            steps[axis] = step
+            axes.append(axis)
+        else:
+            return None
+    axes.extend(range(len(key), ndim))
+    result = counts if len(axes) == ndim else [counts[axis] for axis in axes]
+    return Box(tuple(start), tuple(counts), tuple(steps), (), tuple(result), tuple(axes))
 
 
 def _expand(key: tuple[Any, ...], ndim: int) -> list[Any]:
@@ -135,11 +176,13 @@ def _box(entries: list[Any], shape: Shape) -> Box:
     step: list[int] = []
     flip: list[slice] = []
     result: list[int] = []
+    axes: list[int] = []
     for entry in entries:
         if entry is Ellipsis:
             continue
         if entry is None:
             result.append(1)
+            axes.append(-1)
             continue
         axis = len(start)
         if isinstance(entry, int):
@@ -154,8 +197,9 @@ def _box(entries: list[Any], shape: Shape) -> Box:
         step.append(stride)
         flip.append(slice(None, None, -1) if is_reversed else slice(None))
         result.append(n)
+        axes.append(axis)
     turned = tuple(flip) if any(f.step == -1 for f in flip) else ()
-    return Box(tuple(start), tuple(count), tuple(step), turned, tuple(result))
+    return Box(tuple(start), tuple(count), tuple(step), turned, tuple(result), tuple(axes))
 
 
 def _gather(entries: list[Any], shape: Shape) -> Gather:
@@ -187,7 +231,7 @@ def _gather(entries: list[Any], shape: Shape) -> Gather:
         shapes = " ".join(str(array.shape) for array in arrays)
         raise IndexError(f"index arrays could not be broadcast together: shapes {shapes}") from None
     adjacent = places[-1] - places[0] == len(places) - 1
-    box, layout = _cover(basic, axes, shape)
+    box, layout, layout_axes = _cover(basic, axes, shape)
     used = [(a, p) for a, p in zip(axes, points, strict=True) if a is not None]
     if not used:  # only scalar booleans: points without an axis
         used = [(-1, points[0])]
@@ -197,6 +241,7 @@ def _gather(entries: list[Any], shape: Shape) -> Gather:
         tuple(p for _, p in used),
         layout_before[0] if adjacent else 0,
         layout,
+        layout_axes,
     )
 
 
@@ -219,74 +264,65 @@ def _index_arrays(entry: Any, axis: int, shape: Shape) -> Iterator[tuple[int | N
     yield axis, np.where(indices < 0, indices + n, indices)
 
 
-def _cover(basic: list[Any], axes: list[int | None], shape: Shape) -> tuple[Box, Shape]:
-    """The box with all of the indexed axes, and the result's shape without them."""
+def _cover(basic: list[Any], axes: list[int | None], shape: Shape) -> tuple[Box, Shape, Shape]:
+    """The box with all of the indexed axes; the result's shape and axes without them."""
     box = _box([slice(0, 0) if isinstance(e, int) else e for e in basic], shape)
-    count = list(box.count)
+    counts = list(box.counts)
     for axis in axes:
         if axis is not None:
-            count[axis] = shape[axis]
-    indexed = set(axes)
-    layout, at = [], 0
-    for entry in basic:
-        if entry is None:
-            layout.append(1)
-            continue
-        if at not in indexed:
-            layout.append(box.count[at])
-        at += 1
-    return Box(box.start, tuple(count), box.step, box.flip, box.shape), tuple(layout)
+            counts[axis] = shape[axis]
+    kept = tuple(axis for axis in box.axes if axis not in axes)
+    layout = tuple(1 if axis < 0 else box.counts[axis] for axis in kept)
+    return box._replace(counts=tuple(counts)), layout, kept
 
 
-def run_gather(
-    plan: Gather, chunks: Shape, dtype: np.dtype[Any], read: Callable[[Shape, Shape, Shape], Array]
-) -> Array:
-    """Carry out a Gather: each chunk along the indexed axes is read once.
-
-    read(start, count, step) gives a box of the array, of shape count.
-    """
-    axes, box = plan.axes, plan.box
-    points = [p.reshape(-1) for p in plan.points]
-    npoints = points[0].size
-    if axes == (-1,):  # a scalar boolean: all of the box, or nothing
-        whole = read(box.start, box.count, box.step) if npoints else np.empty(box.count, dtype)
-        whole = whole[box.flip] if box.flip else whole
-        out = np.broadcast_to(whole, (npoints, *whole.shape))
-    else:
-        rest = tuple(n for axis, n in enumerate(box.count) if axis not in axes)
-        out = np.empty((npoints, *rest), dtype)
-        if out.size:
-            for group in _groups(points, [chunks[axis] for axis in axes]):
-                out[group] = _read_points(plan, [p[group] for p in points], read)
-    return place_points(plan, out)
+def rest_of(plan: Gather) -> tuple[Shape, tuple[slice, ...]]:
+    """Counts of the axes that are not indexed, and how to turn the rows round (() if not at all)."""
+    box, indexed = plan.box, plan.axes
+    counts = tuple(n for axis, n in enumerate(box.counts) if axis not in indexed)
+    flip = tuple(f for axis, f in enumerate(box.flip) if axis not in indexed)
+    return counts, ((slice(None), *flip) if flip else ())
 
 
-def place_points(plan: Gather, out: Array) -> Array:
-    """Give the points, on the first axis of `out`, their shape and place in the result."""
-    out = out.reshape(*plan.points[0].shape, *plan.layout)
+def place_points(plan: Gather, rows: Array) -> Array:
+    """The result from an array whose first axis are the points, in their order, and then the rest."""
+    _, flip = rest_of(plan)
+    if flip:
+        rows = rows[flip]
+    result = rows.reshape(*plan.points[0].shape, *plan.layout)
     nd = plan.points[0].ndim
-    return np.moveaxis(out, range(nd), range(plan.at, plan.at + nd)) if plan.at else out
+    return np.moveaxis(result, range(nd), range(plan.at, plan.at + nd)) if plan.at else result
 
 
-def _groups(points: list[Array], sizes: list[int]) -> Iterator[Array]:
-    """Numbers of the points that share a chunk, chunk by chunk."""
-    cells = np.stack([p // size for p, size in zip(points, sizes, strict=True)])
-    order = np.lexsort(cells[::-1])
-    cells = cells[:, order]
-    borders = np.flatnonzero((cells[:, 1:] != cells[:, :-1]).any(axis=0)) + 1
-    yield from np.split(order, borders)
+def rows_of(plan: Gather, values: Array) -> Array:
+    """The reverse of place_points(): an array of the result's shape, points first."""
+    nd = plan.points[0].ndim
+    counts, flip = rest_of(plan)
+    rows = np.moveaxis(values, range(plan.at, plan.at + nd), range(nd)) if plan.at else values
+    rows = rows.reshape(plan.points[0].size, *counts)
+    return rows[flip] if flip else rows
 
 
-def _read_points(plan: Gather, points: list[Array], read: Callable[[Shape, Shape, Shape], Array]) -> Array:
-    """The items at `points`, all of one chunk, with the points' axis first."""
-    start, count, step = list(plan.box.start), list(plan.box.count), list(plan.box.step)
-    for axis, p in zip(plan.axes, points, strict=True):
-        low = int(p.min())
-        start[axis], count[axis], step[axis] = low, int(p.max()) - low + 1, 1
-    part = read(tuple(start), tuple(count), tuple(step))
-    if plan.box.flip:
-        part = part[plan.box.flip]
-    part = np.moveaxis(part, plan.axes, range(len(plan.axes)))
-    local = tuple(p - start[axis] for axis, p in zip(plan.axes, points, strict=True))
-    picked: Array = part[local]
-    return picked
+def part_of_plan(plan: Box | Gather, box: tuple[slice, ...]) -> Box | Gather:
+    """The plan for a box of the result: slices with a start, a stop and step 1."""
+    if isinstance(plan, Box):
+        return _part_of_box(plan, plan.axes, box)._replace(shape=tuple(s.stop - s.start for s in box))
+    nd = plan.points[0].ndim
+    points = tuple(p[box[plan.at : plan.at + nd]] for p in plan.points)
+    others = (*box[: plan.at], *box[plan.at + nd :])
+    layout = tuple(s.stop - s.start for s in others)
+    inner = _part_of_box(plan.box, plan.layout_axes, others)
+    return plan._replace(box=inner, points=points, layout=layout)
+
+
+def _part_of_box(plan: Box, axes: Shape, box: tuple[slice, ...]) -> Box:
+    """The part of a box that slices of some of its axes select."""
+    start, counts = list(plan.start), list(plan.counts)
+    for axis, s in zip(axes, box, strict=True):
+        if axis < 0:
+            continue
+        is_reversed = bool(plan.flip) and plan.flip[axis].step == -1
+        first = plan.counts[axis] - s.stop if is_reversed else s.start
+        start[axis] += first * plan.step[axis]
+        counts[axis] = s.stop - s.start
+    return plan._replace(start=tuple(start), counts=tuple(counts))

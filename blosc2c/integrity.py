@@ -1,22 +1,28 @@
-"""Checking what is on disk: every checksum, every chunk, all metadata.
+"""Checking what is on disk: every checksum, every chunk, all metadata; and getting back what is sound.
 
 SPDX-License-Identifier: BSD-3-Clause
 """
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import functools
 import os
+import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from . import _ffi
+from . import limits as bounds
 from ._ffi import check, ffi, lib, new_error
-from .errors import Blosc2Error, ChecksumError
+from .errors import Blosc2Error, ChecksumError, FrameExistsError, ParameterError
 
 if TYPE_CHECKING:
     from .schunk import SChunk
+
+MAX_PROBLEMS = 10_000  # of one report: a hostile file can have as many as it likes
 
 
 @dataclass(frozen=True)
@@ -52,12 +58,14 @@ class Report:
     problems : Problem objects, in the order of the file
     nchunks : chunks in the frame
     nunverified : chunks without a checksum, which decode but may hold other data than was stored
+    nomitted : problems beyond the first 10 000
     """
 
     path: str
     problems: list[Problem] = field(default_factory=list)
     nchunks: int = 0
     nunverified: int = 0
+    nomitted: int = 0
 
     @property
     def ok(self) -> bool:
@@ -67,22 +75,64 @@ class Report:
     def __bool__(self) -> bool:
         return self.ok
 
-    def __str__(self) -> str:
-        lines = [str(problem) for problem in self.problems]
-        state = "ok" if self.ok else f"{len(lines)} problem{'s' if len(lines) > 1 else ''}"
+    def add(self, problem: Problem) -> None:
+        """Keep a problem, unless there are too many of them."""
+        if len(self.problems) < MAX_PROBLEMS:
+            self.problems.append(problem)
+        else:
+            self.nomitted += 1
+
+    def _facts(self) -> str:
         facts = f"{self.nchunks} chunks"
         if self.nunverified:
             facts += f", {self.nunverified} of them without a checksum"
-        return "\n".join([*lines, f"{self.path}: {state} ({facts})"])
+        return facts
+
+    def __str__(self) -> str:
+        lines = [str(problem) for problem in self.problems]
+        n = len(lines) + self.nomitted
+        state = "ok" if self.ok else f"{n} problem{'s' if n > 1 else ''}"
+        if self.nomitted:
+            lines.append(f"... and {self.nomitted} more")
+        return "\n".join([*lines, f"{self.path}: {state} ({self._facts()})"])
 
 
-def verify(urlpath: str | bytes | os.PathLike[str], offset: int = 0) -> Report:
+@dataclass
+class RepairReport(Report):
+    """What repair() could and could not get back; true when nothing was wrong.
+
+    Attributes
+    ----------
+    path, problems : the damaged one, and what is wrong with it
+    target : what was written
+    nchunks : chunks of the new one
+    nkept : chunks that were copied
+    nlost : chunks that were there, or should have been, and could not be read
+    lost : their numbers, as ranges
+    has_index : False when the chunks are in the order of the file, since nothing tells a better one
+    """
+
+    target: str = ""
+    nkept: int = 0
+    nlost: int = 0
+    lost: list[range] = field(default_factory=list)
+    has_index: bool = True
+
+    def _facts(self) -> str:
+        order = "" if self.has_index else ", in the order of the file"
+        return f"{self.nkept} chunks kept{order}, {self.nlost} lost; written to {self.target}"
+
+
+def verify(
+    urlpath: str | bytes | os.PathLike[str], offset: int = 0, *, limits: bounds.Limits | None = None
+) -> Report:
     """Read and decode everything in a file or directory, and compare all checksums.
 
     Parameters
     ----------
     urlpath : file or directory
     offset : byte in the file where the frame starts
+    limits : what to accept; None: those of set_limits()
 
     Returns
     -------
@@ -97,7 +147,7 @@ def verify(urlpath: str | bytes | os.PathLike[str], offset: int = 0) -> Report:
 
     report = Report(to_path(urlpath))
     found: list[SChunk] = []
-    _attempt(report, "frame", lambda: found.append(open_schunk(urlpath, offset=offset)))
+    _attempt(report, "frame", lambda: found.append(open_schunk(urlpath, offset=offset, limits=limits)))
     for schunk in found:
         with schunk:
             _verify_metadata(schunk, report)
@@ -105,13 +155,22 @@ def verify(urlpath: str | bytes | os.PathLike[str], offset: int = 0) -> Report:
     return report
 
 
-def _attempt(report: Report, kind: str, action: Callable[[], Any]) -> None:
+def _attempt(report: Report, kind: str, action: Callable[[], Any]) -> bool:
+    """Make a call; True when it fails, which is reported."""
     try:
         action()
     except Blosc2Error as exc:
         if kind == "chunk" and isinstance(exc, ChecksumError):
             kind = "checksum"
-        report.problems.append(Problem(kind, str(exc), exc.offset, exc.chunk, exc.block))
+        report.add(Problem(kind, str(exc), exc.offset, exc.chunk, exc.block))
+        return True
+    except OSError as exc:
+        # A chunk file that is gone, a link in its place, a bad sector are damage as well.
+        if kind != "chunk" and not os.path.isdir(report.path):
+            raise
+        report.add(Problem(kind, str(exc)))
+        return True
+    return False
 
 
 def _verify_metadata(schunk: SChunk, report: Report) -> None:
@@ -124,26 +183,36 @@ def _verify_metadata(schunk: SChunk, report: Report) -> None:
         _attempt(report, "array", lambda: NDArray._from_schunk(schunk))
 
 
+_AT_ONCE = 64  # chunks that are verified by one call, so that it can be interrupted
+
+
 def _verify_chunks(schunk: SChunk, report: Report) -> None:
     report.nchunks = schunk.nchunks
-    has_checksum = ffi.new("int *")
+    nsound, nunverified = ffi.new("uint64_t *"), ffi.new("uint64_t *")
     ctx = _ffi.context(schunk.dparams.nthreads)
+    first = 0
 
-    def verify_chunk(nchunk: int) -> None:
+    def verify_from(nchunk: int) -> None:
         err = new_error()
         with schunk.handle as ptr:
-            status = lib.b2c_schunk_verify_chunk(ptr, ctx, nchunk, has_checksum, err)
+            status = lib.b2c_schunk_verify_chunks(ptr, ctx, nchunk, _AT_ONCE, nsound, nunverified, err)
         if status != lib.B2C_OK and err.chunk == lib.B2C_NO_NUMBER:
-            err.chunk = nchunk
+            err.chunk = nchunk + nsound[0]
         check(status, err, schunk.urlpath)
-        report.nunverified += not has_checksum[0]
 
-    for nchunk in range(report.nchunks):
+    while first < report.nchunks:
         before = len(report.problems)
-        _attempt(report, "chunk", functools.partial(verify_chunk, nchunk))
+        failed = _attempt(report, "chunk", functools.partial(verify_from, first))
+        first += nsound[0]
+        report.nunverified += nunverified[0]
+        if not failed:
+            continue
+        if report.problems[before:] and report.problems[-1].chunk is None:
+            report.problems[-1] = replace(report.problems[-1], chunk=first)
         if report.problems[before:] and report.problems[-1].kind == "checksum" and schunk.chunksize:
             # One checksum of the whole chunk told that; those of the blocks know more.
-            report.problems[before:] = _blocks_of(schunk, nchunk) or report.problems[before:]
+            report.problems[before:] = _blocks_of(schunk, first) or report.problems[before:]
+        first += 1
 
 
 def _blocks_of(schunk: SChunk, nchunk: int) -> list[Problem]:
@@ -158,3 +227,163 @@ def _blocks_of(schunk: SChunk, nchunk: int) -> list[Problem]:
         out = _ffi.raw_memory("char[]", n)
         _attempt(report, "chunk", functools.partial(schunk._read, at, n, out))
     return [problem for problem in report.problems if problem.block is not None]
+
+
+# ---- Repair ----------------------------------------------------------------
+
+_PARTS = {
+    lib.B2C_PART_FRAME: "frame",
+    lib.B2C_PART_CHUNK: "chunk",
+    lib.B2C_PART_META: "meta",
+    lib.B2C_PART_VLMETA: "vlmeta",
+    lib.B2C_PART_ARRAY: "array",
+}
+
+
+class _Listener:
+    """What C tells while it repairs."""
+
+    def __init__(self, report: RepairReport, progress: Callable[[int, int], None] | None) -> None:
+        self.report = report
+        self.progress = progress
+
+    def note(self, note: Any) -> None:
+        exc = _ffi.exception(note.error.status, note.error)
+        kind = _PARTS[note.part]
+        if kind == "chunk" and isinstance(exc, ChecksumError):
+            kind = "checksum"
+        name = f"{_ffi.text(note.name)!r}: " if note.name else ""
+        facts = _ffi.facts_of(note.error)
+        self.report.add(Problem(kind, f"{name}{exc}", facts["offset"], facts["chunk"], facts["block"]))
+        if note.nchunks and len(self.report.lost) < MAX_PROBLEMS:
+            self.report.lost.append(range(note.error.chunk, note.error.chunk + note.nchunks))
+
+
+@ffi.def_extern()  # type: ignore[untyped-decorator]
+def repair_note(handle: Any, note: Any) -> int:
+    try:
+        ffi.from_handle(handle).note(note)
+    except BaseException as exc:  # raised again by check(), on the other side of C
+        return _ffi.keep_failure(exc)
+    return 0
+
+
+@ffi.def_extern()  # type: ignore[untyped-decorator]
+def repair_progress(handle: Any, done: int, total: int) -> int:
+    try:
+        listener = ffi.from_handle(handle)
+        if listener.progress is not None:
+            listener.progress(done, total)
+    except BaseException as exc:
+        return _ffi.keep_failure(exc)
+    return 0
+
+
+def repair(
+    src: str | bytes | os.PathLike[str],
+    dst: str | bytes | os.PathLike[str],
+    *,
+    mode: str = "a",
+    offset: int = 0,
+    contiguous: bool | None = None,
+    lost: str = "zeros",
+    limits: bounds.Limits | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> RepairReport:
+    """Write a new file or directory of all that is sound in a damaged one, which stays as it is.
+
+    Chunks that do not decode or differ from their checksums are lost.  Where the index is gone,
+    chunks are found by their headers and come in the order of the file; so a file that was cut off
+    gives back all its whole chunks.  An array keeps its shape, with zeros in place of what was lost.
+
+    Parameters
+    ----------
+    src : the damaged file or directory
+    dst : path of the new one
+    mode : "a": `dst` must not exist; "w": it is replaced, once the new one is complete
+    offset : byte in the file where the damaged frame starts
+    contiguous : whether to write a file or a directory; None: what `src` is
+    lost : "zeros": they take the place of lost chunks; "drop": these are left out, and later
+        chunks move up (not in arrays)
+    limits : what to accept; None: those of set_limits()
+    progress : called with the number of chunks that are done and that of all
+
+    Returns
+    -------
+    A RepairReport; damage is reported, not raised.
+
+    Raises
+    ------
+    FormatError : there is neither a header nor a sound chunk
+    FrameExistsError : `dst` is there and `mode` is not "w"
+    OSError : `src` cannot be read or `dst` not written
+    """
+    from . import params
+
+    source, target = params.to_path(src), params.to_path(dst)
+    if mode not in ("a", "w"):
+        raise ParameterError(f"repair() takes the modes 'a' and 'w', not {mode!r}", field="mode")
+    if lost not in ("zeros", "drop"):
+        raise ParameterError(f"lost is 'zeros' or 'drop', not {lost!r}", field="lost")
+    if os.path.lexists(target):
+        if os.path.exists(source) and os.path.exists(target) and os.path.samefile(source, target):
+            raise ParameterError("repair() does not write to the damaged file itself", field="dst")
+        if mode != "w":
+            exc = FrameExistsError(f"{target} is already there: pass mode='w' to replace it", path=target)
+            exc.errno, exc.filename = errno.EEXIST, target
+            raise exc
+    report = RepairReport(source, target=target)
+    c = ffi.new("b2c_repair_params *")
+    lib.b2c_repair_params_init(c)
+    is_dir = os.path.isdir(source) if contiguous is None else not contiguous
+    c.storage = lib.B2C_STORAGE_DIR if is_dir else lib.B2C_STORAGE_FILE
+    c.drop_lost = lost == "drop"
+    c.offset = params.to_int(offset, "offset", 0, (1 << 63) - 1)
+    c.limits = c_limits = bounds.of(limits).to_c()
+    c.handle = handle = ffi.new_handle(_Listener(report, progress))
+    c.note, c.progress = lib.repair_note, lib.repair_progress
+    _repair(report, c)
+    del handle, c_limits
+    return report
+
+
+def _array_problem(path: str, report: RepairReport) -> str:
+    """Why the array that was written cannot be opened; '' when it can."""
+    from .store import open_schunk
+
+    found = Report(path)
+    with open_schunk(path) as schunk:
+        _verify_metadata(schunk, found)
+    for problem in found.problems:
+        what = problem.what.replace(path, report.path)
+        if problem.kind == "array":
+            return what
+        report.add(Problem(problem.kind, what))  # the value of a metalayer, which was kept
+    return ""
+
+
+def _repair(report: RepairReport, c: Any) -> None:
+    """Write under a temporary name in the target's directory, then give it its own."""
+    from .store import remove_urlpath
+
+    result, err = ffi.new("b2c_repair_result *"), new_error()
+    folder, name = os.path.split(os.path.abspath(report.target))
+    if not os.path.isdir(folder):
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), folder)
+    with tempfile.TemporaryDirectory(prefix=f".{name}.", dir=folder) as temporary:
+        path = os.path.join(temporary, name)
+        status = lib.b2c_repair(os.fsencode(report.path), os.fsencode(path), c, result, err)
+        check(status, err, report.path)
+        problem = _array_problem(path, report)
+        if problem:
+            # The shape is sound, the text of the dtype is not: items become plain bytes.
+            report.add(Problem("array", problem))
+            remove_urlpath(path)
+            c.forget_dtype, c.note = True, ffi.NULL
+            status = lib.b2c_repair(os.fsencode(report.path), os.fsencode(path), c, result, err)
+            check(status, err, report.path)
+        with contextlib.suppress(FileNotFoundError):
+            remove_urlpath(report.target)
+        os.rename(path, report.target)
+    report.nchunks, report.nkept, report.nlost = result.nchunks, result.nkept, result.nlost
+    report.has_index = bool(result.has_index)

@@ -51,7 +51,7 @@ def check_name(name: Any) -> bytes:
     """A metalayer's name as the format stores it."""
     if not isinstance(name, str):
         raise TypeError(f"the name of a metalayer is a str, not {type(name).__name__}")
-    stored = name.encode()
+    stored = name.encode(errors="surrogateescape")
     if not 1 <= len(stored) <= _MAX_NAME_LEN or b"\0" in stored:
         raise ParameterError(
             f"the name of a metalayer has 1 to {_MAX_NAME_LEN} bytes, not {len(stored)}: {name!r}",
@@ -110,7 +110,7 @@ class Meta(Mapping[str, Any]):
                 actual=len(packed),
             )
         with schunk.handle.writing() as ptr:
-            status = lib.b2c_schunk_meta_update(ptr, name.encode(), packed, len(packed), err)
+            status = lib.b2c_schunk_meta_update(ptr, check_name(name), packed, len(packed), err)
             check(status, err, schunk.urlpath)
 
     def __iter__(self) -> Iterator[str]:
@@ -124,7 +124,12 @@ class Meta(Mapping[str, Any]):
         return int(self._schunk.c_info().nmeta)
 
     def __contains__(self, name: object) -> bool:
-        return name in list(self)
+        if not isinstance(name, str) or "\0" in name:
+            return False
+        key, need = name.encode(errors="surrogateescape"), ffi.new("size_t *")
+        with self._schunk.handle as ptr:
+            status = lib.b2c_schunk_meta_get(ptr, key, ffi.NULL, 0, need, ffi.NULL)
+        return bool(status != lib.B2C_E_NOT_FOUND)
 
     def getall(self) -> dict[str, Any]:
         """All values by name."""

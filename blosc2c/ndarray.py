@@ -5,10 +5,11 @@ SPDX-License-Identifier: BSD-3-Clause
 
 from __future__ import annotations
 
+import contextlib
 import math
 import os
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,10 +17,12 @@ from . import _ffi
 from . import dtype as dtypes
 from ._ffi import check, ffi, lib, new_error, out_buffer
 from .errors import FormatError, NotFoundError, ParameterError
-from .indexing import Box, Gather, parse_key, place_points, run_gather
-from .params import CParams, DParams, SpecialValue
-from .partition import Shape, boxes, extended, grid_of
-from .schunk import ARRAY_META, Report, SChunk, codec_summary, human
+from .indexing import Box, Gather, parse_key, place_points, rest_of
+from .limits import check_result
+from .params import CParams, DParams
+from .partition import Shape, boxes, extended, grid_of, slabs
+from .schunk import ARRAY_META, ChunkInfo, Report, SChunk, codec_summary, human
+from .sources import slab_nitems
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -29,15 +32,41 @@ if TYPE_CHECKING:
 
 Array = np.ndarray[Any, Any]
 
+EXTENSION_META = "ml_dtype"  # metalayer with the name of a dtype of ml_dtypes
+_INTEGERS = frozenset((int, np.int64, np.int32, np.intp, np.uint64, np.uint32))
 
-class NDChunkInfo(NamedTuple):
-    """Facts of one chunk of an array; see ChunkInfo.  `coords` is its place in the grid."""
 
-    nchunk: int
-    coords: Shape
-    cratio: float
-    special: SpecialValue
-    repeated_value: bytes | None
+class Places:
+    """The b2c_nd_places of a selection with index arrays.
+
+    shape : of its rows: the points, then the axes that are not indexed
+    """
+
+    def __init__(self, plan: Gather) -> None:
+        points = [p.reshape(-1) for p in plan.points]
+        self._coords = np.stack(points, axis=-1).astype(np.uint64, copy=False)
+        self.shape = (len(self._coords), *rest_of(plan)[0])
+        box = [ffi.new("uint64_t[]", n) for n in (plan.box.start, plan.box.counts, plan.box.step)]
+        self.c = c = ffi.new("b2c_nd_places *")
+        c.size, c.naxes, c.nplaces = ffi.sizeof("b2c_nd_places"), len(plan.axes), len(self._coords)
+        c.axes[0 : len(plan.axes)] = plan.axes
+        c.coords = ffi.from_buffer("uint64_t[]", self._coords)
+        c.start, c.count, c.step = box
+        self._keep = box
+
+
+class NDChunkInfo(ChunkInfo):
+    """Facts of one chunk of an array; see ChunkInfo.
+
+    coords : its place in the grid of chunks
+    repeated_value : an item of the array's dtype when special is VALUE, else None
+    """
+
+    def __init__(self, facts: ChunkInfo, coords: Shape, dtype: np.dtype[Any]) -> None:
+        value = facts.repeated_value
+        item = None if value is None else np.frombuffer(value, dtype)[0]
+        super().__init__(facts._schunk, facts.nchunk, facts.cratio, facts.special, item)
+        self.coords = coords
 
 
 class NDArray:
@@ -57,6 +86,8 @@ class NDArray:
     _schunk: SChunk
     _nd: Any
     _dtype: np.dtype[Any]
+    _room: tuple[Any, Array] | None = None  # what single items are read to, and whose it is
+    _axes: Shape | None = None  # of a view: for each axis that of the stored array, -1 for a new one
 
     def __init__(self) -> None:
         raise TypeError("make an NDArray with asarray(), zeros()..., or open()")
@@ -76,7 +107,32 @@ class NDArray:
         schunk.handle.noun = "array"
         self._schunk, self._dtype = schunk, dtype
         self._set_nd(nd)
+        schunk.handle.on_change.add(self)
         return self
+
+    def _view(self, axes: Shape) -> NDArray:
+        """This array with other axes: for each of them that of this array, or -1 for one of size 1."""
+        view = NDArray.__new__(NDArray)
+        view._schunk, view._dtype = self._schunk, self._dtype
+        shown = tuple(range(self.ndim)) if self._axes is None else self._axes
+        view._axes = tuple(shown[axis] if axis >= 0 else -1 for axis in axes)
+        with self._schunk.handle as ptr:
+            view.follow(ptr)
+        self._schunk.handle.on_change.add(view)
+        return view
+
+    def _shows(self, stored: Any) -> Any:
+        """The description of what this object shows of a stored array; NULL when it cannot."""
+        if self._axes is None:
+            return stored
+        left_out = set(range(stored.ndim)).difference(self._axes)
+        if any(stored.shape[axis] != 1 for axis in left_out):
+            return ffi.NULL
+        nd = ffi.new("b2c_nd *", {"size": stored.size, "ndim": len(self._axes), "itemsize": stored.itemsize})
+        for i, axis in enumerate(self._axes):
+            for part in ("shape", "chunks", "blocks"):
+                getattr(nd, part)[i] = getattr(stored, part)[axis] if axis >= 0 else 1
+        return nd
 
     def _set_nd(self, nd: Any) -> None:
         self._nd = nd
@@ -89,6 +145,9 @@ class NDArray:
     @property
     def shape(self) -> Shape:
         """Sizes of the axes."""
+        if self._schunk.locking:
+            with self._schunk.handle:  # sees what others have stored
+                return self._shape
         return self._shape
 
     @property
@@ -237,68 +296,78 @@ class NDArray:
 
     # ---- reading -----------------------------------------------------------
 
-    def _nbytes_touched(self, start: Shape, count: Shape, step: Shape) -> int:
-        """Bytes of the blocks that a box touches, or more: what decoding it costs."""
-        nblocks = 1
-        for first, n, stride, block in zip(start, count, step, self._blocks, strict=True):
-            nblocks *= (first + (n - 1) * stride) // block - first // block + 1 if n else 0
-        return nblocks * self.blocksize
+    def _read_box(self, start: Shape, counts: Shape, step: Shape, out: Any, nbytes: int) -> None:
+        schunk = self._schunk
+        ctx = _ffi.context(schunk._dparams.nthreads)  # C itself knows what is too small for threads
+        err = _ffi.small_call()[3]
 
-    def _read_box(self, start: Shape, count: Shape, step: Shape, out: Any, nbytes: int) -> None:
-        err, schunk = new_error(), self._schunk
-        ctx = _ffi.context(schunk._dparams.nthreads, self._nbytes_touched(start, count, step))
-        with schunk.handle as ptr:
-            status = lib.b2c_nd_read(
-                ptr,
-                ctx,
-                self._nd,  # not before the handle is held: a resize replaces it
-                ffi.new("uint64_t[]", start),
-                ffi.new("uint64_t[]", count),
-                ffi.new("uint64_t[]", step),
-                out,
-                nbytes,
-                err,
-            )
-            check(status, err, schunk.urlpath)
-
-    def _read(self, start: Shape, count: Shape, step: Shape) -> Array:
-        """A box of the array, of shape count."""
-        out = np.empty(count, self._dtype)
-        if out.size:
-            self._read_box(start, count, step, ffi.from_buffer(out), out.nbytes)
-        return out
-
-    def _read_points(self, plan: Gather) -> Array:
-        """The items of a plan that indexes every axis, one after the other."""
-        coords = np.stack([p.reshape(-1) for p in plan.points], axis=-1).astype(np.uint64)
-        out = np.empty(len(coords), self._dtype)
-        if out.size:
-            err, schunk = new_error(), self._schunk
-            ctx = _ffi.context(schunk._dparams.nthreads, len(coords) * self.blocksize)
-            with schunk.handle as ptr:
-                status = lib.b2c_nd_read_points(
-                    ptr,
-                    ctx,
-                    self._nd,
-                    ffi.from_buffer("uint64_t[]", coords),
-                    len(coords),
-                    ffi.from_buffer(out),
-                    out.nbytes,
-                    err,
-                )
+        def read(ptr: Any) -> None:
+            # The description not before the handle is held: a resize replaces it.
+            status = lib.b2c_nd_read(ptr, ctx, self._nd, start, counts, step, out, nbytes, err)
+            if status != lib.B2C_OK:
                 check(status, err, schunk.urlpath)
+
+        schunk.reading(read)
+
+    def _room_for(self, shape: Shape) -> Array:
+        """An array for a result, not filled; LimitError when there is not to be one of this size."""
+        check_result(math.prod(shape) * self._dtype.itemsize, self._schunk.handle)
+        # numpy.empty() gives dates without a unit another byte order.
+        out: Array = np.ndarray(shape, self._dtype)
         return out
+
+    def _read_plain(self, box: Box) -> Array:
+        """A box of the array, of the shape of the result."""
+        out = self._room_for(box.counts if box.flip else box.shape)
+        if out.size:
+            self._read_box(box.start, box.counts, box.step, ffi.from_buffer(out), out.nbytes)
+        return out[box.flip].reshape(box.shape) if box.flip else out
+
+    def _read_gather(self, plan: Gather) -> Array:
+        """The items at index arrays; each block that holds some is decoded once."""
+        npoints = plan.points[0].size
+        if plan.axes == (-1,):  # a scalar boolean: all of the box, or nothing
+            counts, _ = rest_of(plan)
+            rows = self._room_for((npoints, *counts))
+            if rows.size:
+                rows[...] = self._read_plain(plan.box._replace(flip=(), shape=counts))
+            return place_points(plan, rows)
+        places = Places(plan)
+        rows = self._room_for(places.shape)
+        if rows.size:
+            err, schunk = new_error(), self._schunk
+            ctx, dst = _ffi.context(schunk._dparams.nthreads), ffi.from_buffer(rows)
+
+            def read(ptr: Any) -> None:
+                status = lib.b2c_nd_read_places(ptr, ctx, self._nd, places.c, dst, rows.nbytes, err)
+                check(status, err, schunk.urlpath)
+
+            schunk.reading(read)
+        return place_points(plan, rows)
+
+    def _read_item(self, index: tuple[int, ...]) -> Array | None:
+        """A single item, if its block is kept or can be read now; None: ask _get()."""
+        small = ctx, scratch, _, err = _ffi.small_call()
+        room = self._room
+        if room is None or room[0] is not small:  # of another thread
+            if self._dtype.itemsize > _ffi.SMALL_NBYTES:
+                return None
+            place = ffi.buffer(scratch, self._dtype.itemsize)
+            room = self._room = small, np.frombuffer(place, self._dtype).reshape(())
+        handle = self._schunk.handle
+        try:
+            with handle as ptr:
+                kept = handle.may_outdate
+                status = lib.b2c_nd_read_item(
+                    ptr, ctx, self._nd, index, kept, scratch, _ffi.SMALL_NBYTES, err
+                )
+        except OverflowError:  # a negative index
+            return None
+        return room[1].copy() if status == lib.B2C_OK else None
 
     def _get(self, key: Any) -> Array:
-        plan = parse_key(key, self._shape)
-        if isinstance(plan, Gather):
-            if len(plan.axes) == self.ndim and plan.axes != (-1,):
-                return place_points(plan, self._read_points(plan))
-            return run_gather(plan, self._chunks, self._dtype, self._read)
-        out = self._read(plan.start, plan.count, plan.step)
-        if plan.flip:
-            out = out[plan.flip]
-        return out.reshape(plan.shape)
+        plan = parse_key(key, self.shape)
+        return self._read_plain(plan) if isinstance(plan, Box) else self._read_gather(plan)
 
     def __getitem__(self, key: Any) -> Any:
         """Items as a NumPy array (of no axes for a single item), or a field by name.
@@ -313,6 +382,15 @@ class NDArray:
         """
         if isinstance(key, str):
             return NDField(self, key)
+        index = key if type(key) is tuple else (key,)
+        if len(index) == len(self._shape):
+            for entry in index:
+                if type(entry) not in _INTEGERS:
+                    break
+            else:
+                item = self._read_item(index)
+                if item is not None:
+                    return item
         return self._get(key)
 
     def __setitem__(self, key: Any, value: Any) -> None:
@@ -333,11 +411,11 @@ class NDArray:
 
         resize(self, newshape)
 
-    def append(self, values: Any) -> int:
-        """Add items at the end of a one-dimensional array; returns its new length."""
+    def append(self, values: Any, axis: int | None = None) -> int:
+        """Add items at the end of an axis; returns its new length; see ndedit.append()."""
         from .ndedit import append
 
-        return append(self, values)
+        return append(self, values, axis)
 
     @property
     def oindex(self) -> OIndex:
@@ -356,11 +434,11 @@ class NDArray:
         ------
         ValueError : `out` has another shape or size
         """
-        plan = parse_key(key, self._shape)
+        plan = parse_key(key, self.shape)
         nbytes = math.prod(plan.shape) * self._dtype.itemsize if isinstance(plan, Box) else -1
         if isinstance(out, np.ndarray):
             fits = isinstance(plan, Box) and not plan.flip and out.flags.c_contiguous
-            if not (fits and out.dtype == self._dtype and out.shape == plan.shape):  # type: ignore[union-attr]
+            if not (fits and out.dtype == self._dtype and out.shape == plan.shape):
                 data = self._get(key)
                 if data.shape != out.shape:
                     raise ParameterError(
@@ -371,7 +449,7 @@ class NDArray:
         dst = out_buffer(out, "out")
         if isinstance(plan, Box) and not plan.flip and len(dst) == nbytes:
             if nbytes:
-                self._read_box(plan.start, plan.count, plan.step, dst, nbytes)
+                self._read_box(plan.start, plan.counts, plan.step, dst, nbytes)
             return
         data = self._get(key)
         if len(dst) != data.nbytes:
@@ -381,7 +459,7 @@ class NDArray:
                 expected=data.nbytes,
                 actual=len(dst),
             )
-        ffi.memmove(dst, ffi.from_buffer(np.ascontiguousarray(data)), data.nbytes)
+        ffi.memmove(dst, ffi.from_buffer(dtypes.packed(data)), data.nbytes)
 
     def item(self) -> Any:
         """The only item as a Python scalar; ValueError when there are several."""
@@ -393,9 +471,9 @@ class NDArray:
         """All items in C order as bytes."""
         ndim = self.ndim
         return _ffi.bytes_from(
-            self.nbytes,
+            check_result(self.nbytes, self._schunk.handle),
             lambda out: (
-                self._read_box((0,) * ndim, self._shape, (1,) * ndim, out, self.nbytes)
+                self._read_box((0,) * ndim, self.shape, (1,) * ndim, out, self.nbytes)
                 if self.nbytes
                 else None
             ),
@@ -407,16 +485,38 @@ class NDArray:
         data = self._get(...)
         return data if dtype is None else data.astype(dtype, copy=False)
 
+    def __bool__(self) -> bool:
+        return bool(self._only_item("bool"))
+
+    def __int__(self) -> int:
+        return int(self._only_item("int"))
+
+    def __float__(self) -> float:
+        return float(self._only_item("float"))
+
+    def __complex__(self) -> complex:
+        return complex(self._only_item("complex"))
+
+    def __index__(self) -> int:
+        if self.shape or self._dtype.kind not in "iu":
+            raise TypeError("only an array of no axes and integer dtype can be used as an index")
+        return int(self._get(()))
+
+    def _only_item(self, kind: str) -> Any:
+        if self.size != 1:
+            raise ValueError(f"{kind}() needs an array of one item, not {self.size}")
+        return self._get(...).reshape(())[()]
+
     def __len__(self) -> int:
-        if not self._shape:
+        if not self.shape:
             raise TypeError("len() of an array without axes")
-        return self._shape[0]
+        return self.shape[0]
 
     def __iter__(self) -> Iterator[Any]:
-        if not self._shape:
+        if not self.shape:
             raise TypeError("iteration over an array without axes")
         rows = max(self._chunks[0], 1)
-        for first in range(0, self._shape[0], rows):
+        for first in range(0, self.shape[0], rows):
             yield from self._get(slice(first, first + rows))
 
     if not TYPE_CHECKING:
@@ -434,61 +534,78 @@ class NDArray:
 
     def iterchunks_info(self) -> Iterator[NDChunkInfo]:
         """Facts of the chunks in turn, without decoding them."""
-        grid = grid_of(self._shape, self._chunks)
+        grid = grid_of(self.shape, self._chunks)
         for nchunk, coords in enumerate(np.ndindex(*grid)):
-            facts = self._schunk.chunk_facts(nchunk)
-            yield NDChunkInfo(nchunk, coords, facts.cratio, facts.special, facts.repeated_value)
+            yield NDChunkInfo(self._schunk.chunk_facts(nchunk), coords, self._dtype)
 
     def chunks_of(self, key: Any) -> np.ndarray[Any, Any]:
         """Numbers of the chunks that a basic index touches, ascending; see get_slice_nchunks()."""
-        box = parse_key(key, self._shape)
+        box = parse_key(key, self.shape)
         if isinstance(box, Gather):
             raise IndexError("only ints, slices and ellipsis tell a range of chunks")
-        grid = grid_of(self._shape, self._chunks)
-        if 0 in box.count:
+        grid = grid_of(self.shape, self._chunks)
+        if 0 in box.counts:
             return np.empty(0, np.int64)
         axes = [
             np.unique((first + stride * np.arange(n)) // chunk)
-            for first, n, stride, chunk in zip(box.start, box.count, box.step, self._chunks, strict=True)
+            for first, n, stride, chunk in zip(box.start, box.counts, box.step, self._chunks, strict=True)
         ]
         numbers = np.zeros((1,), np.int64)
         for ids, n in zip(axes, grid, strict=True):
             numbers = (numbers[:, None] * n + ids).reshape(-1)
         return numbers
 
-    def _append_chunk(self, nchunk: int, part: Array) -> None:
-        schunk, err = self._schunk, new_error()
-        src = ffi.from_buffer(part)
-        ctx = _ffi.context(schunk._c_nthreads, self.chunksize)
-        with schunk.handle.writing() as ptr:
-            status = lib.b2c_nd_append_chunk(ptr, ctx, self._nd, nchunk, src, len(src), err)
-            check(status, err, schunk.urlpath)
-
-    def _append_all(self, data: Array) -> None:
+    def _append_chunks(self, first: int, n: int, data: Array) -> None:
         schunk, err = self._schunk, new_error()
         src = ffi.from_buffer(data)
-        ctx = _ffi.context(schunk._c_nthreads, max(self.chunksize, data.nbytes))
+        ctx = _ffi.context(schunk._c_nthreads)
         with schunk.handle.writing() as ptr:
-            check(lib.b2c_nd_append_all(ptr, ctx, self._nd, src, len(src), err), err, schunk.urlpath)
+            status = lib.b2c_nd_append_chunks(ptr, ctx, self._nd, first, n, src, len(src), err)
+            check(status, err, schunk.urlpath)
 
-    def _fill_from(self, source: Any) -> None:
-        """Append all chunks from anything of this shape that is sliced like an array."""
-        plain = isinstance(source, np.ndarray) and source.dtype == self._dtype
-        if plain and source.flags.c_contiguous and source.nbytes:
-            self._append_all(source)
+    def _fill_from(self, source: Any, takes_over: bool = False) -> None:
+        """Append all chunks from a source of this shape; see sources.
+
+        takes_over : chunks that the source has as they would be stored here are not decoded
+        """
+        if takes_over:
+            self._take_over(source)
             return
+        if isinstance(source, np.ndarray) and source.dtype == self._dtype and source.flags.c_contiguous:
+            self._append_chunks(0, math.prod(grid_of(self._shape, self._chunks)), source)
+            return
+        nitems = slab_nitems(source, self._shape, self._chunks, self._dtype.itemsize)
+        first = 0
+        for box, n in slabs(self._shape, self._chunks, nitems):
+            self._append_chunks(first, n, self._box_of(source, box))
+            first += n
+
+    def _take_over(self, source: Any) -> None:
         for nchunk, box in enumerate(boxes(self._shape, self._chunks)):
-            part = np.ascontiguousarray(source[box], self._dtype)
-            want = tuple(s.stop - s.start for s in box)
-            if part.size != math.prod(want):
-                raise ParameterError(f"the source gave shape {part.shape} where {want} was asked for")
-            self._append_chunk(nchunk, part)
+            stored = source.stored_chunk(box)
+            if stored is not None and stored.array._stores_like(self):
+                self._schunk.append_chunk(stored.array.get_chunk(stored.nchunk))
+            else:
+                self._append_chunks(nchunk, 1, self._box_of(source, box))
+
+    def _stores_like(self, other: NDArray) -> bool:
+        """Whether chunks of one array may be chunks of the other."""
+        same = self._chunks == other._chunks and self._blocks == other._blocks
+        return same and self._dtype == other._dtype
+
+    def _box_of(self, source: Any, box: tuple[slice, ...]) -> Array:
+        """A box of a source as it is to be stored."""
+        part = np.asarray(source[box])
+        want = tuple(s.stop - s.start for s in box)
+        if part.shape != want:
+            raise ParameterError(f"the source gave shape {part.shape} where {want} was asked for")
+        return dtypes.packed(part, self._dtype)
 
     # ---- other forms -------------------------------------------------------
 
     def to_cframe(self) -> bytes:
         """The array as one contiguous frame."""
-        return self._schunk.to_cframe()
+        return self._schunk.to_cframe() if self._axes is None else self.copy().to_cframe()
 
     def copy(self, dtype: Any = None, **kwargs: Any) -> NDArray:
         """A copy with other storage, chunks, parameters or dtype; see creation.copy()."""
@@ -517,12 +634,12 @@ class NDArray:
         return reshape(self, shape, **kwargs)
 
     def squeeze(self, axis: Any = None) -> NDArray:
-        """A new array without axes of size 1; see creation.squeeze()."""
+        """A view without axes of size 1; see creation.squeeze()."""
         from .creation import squeeze
 
         return squeeze(self, axis)
 
-    def take(self, indices: Any, axis: int | None = None) -> NDArray:
+    def take(self, indices: Any, /, *, axis: int | None = None) -> NDArray:
         """A new array of the items at `indices`; see creation.take()."""
         from .creation import take
 
@@ -530,16 +647,29 @@ class NDArray:
 
     def refresh(self) -> bool:
         """See what another handle or process has written; see SChunk.refresh()."""
-        changed = self._schunk.refresh()
+        return self._schunk.refresh()
+
+    def holding_lock(self) -> contextlib.AbstractContextManager[Any]:
+        """Nobody else reads or edits during a ``with`` block; see SChunk.holding_lock()."""
+        return self._schunk.holding_lock()
+
+    def follow(self, ptr: Any) -> None:
+        """The handle shows another state now; called by it."""
         nd, err = ffi.new("b2c_nd *"), new_error()
-        with self._schunk.handle as ptr:
-            check(lib.b2c_nd_from_schunk(ptr, nd, err), err, self.urlpath)
-        self._set_nd(nd)
-        return changed
+        check(lib.b2c_nd_from_schunk(ptr, nd, err), err, self.urlpath)
+        shown = self._shows(nd)
+        if shown == ffi.NULL:
+            self._nd = shown  # reading says that there is no description
+        else:
+            self._set_nd(shown)
 
     def close(self) -> None:
-        """Write what is pending and close; later use raises ClosedError."""
-        self._schunk.close()
+        """Write what is pending and close; later use raises ClosedError.
+
+        A view stays as it is: close the array that it shows.
+        """
+        if self._axes is None:
+            self._schunk.close()
 
     def __enter__(self) -> NDArray:
         return self
@@ -552,15 +682,17 @@ class NDArray:
     def __reduce__(self) -> tuple[Any, ...]:
         from .store import ndarray_from_cframe, open_array
 
-        if self.urlpath is not None and self._schunk.mmap_mode != "c":
+        if self.urlpath is not None and self._schunk.mmap_mode != "c" and self._axes is None:
             self._schunk.settle()
-            return open_array, (os.path.abspath(self.urlpath), "r", self._schunk._source.offset)
+            source = self._schunk._source
+            return open_array, (source.place, "r", source.offset)
         return ndarray_from_cframe, (self.to_cframe(), True)
 
     def __dask_tokenize__(self) -> tuple[Any, ...]:
         if self.urlpath is not None:
-            stat = os.stat(self.urlpath)
-            return type(self).__name__, os.path.abspath(self.urlpath), stat.st_mtime_ns, stat.st_size
+            place = self._schunk._source.place
+            stat = os.stat(place)
+            return type(self).__name__, place, stat.st_mtime_ns, stat.st_size, self._axes
         import hashlib
 
         digest = hashlib.sha256(repr((self.shape, self.dtype, self.chunks, self.blocks)).encode())
@@ -651,48 +783,64 @@ class OIndex:
     def __init__(self, array: NDArray) -> None:
         self._array = array
 
-    def _key(self, key: Any) -> tuple[tuple[Any, ...], tuple[int, ...]]:
-        """A key in which the index arrays no longer move in step, and the axes of integers."""
-        ndim = self._array.ndim
-        entries = list(key) if isinstance(key, tuple) else [key]
-        dots = [i for i, entry in enumerate(entries) if entry is Ellipsis]
-        if len(dots) > 1:
-            raise IndexError("an index can only have a single ellipsis ('...')")
-        if len(entries) - len(dots) > ndim:
-            raise IndexError(f"too many indices: the array has {ndim} dimensions")
-        at = dots[0] if dots else len(entries)
-        entries[at : at + len(dots)] = [slice(None)] * (ndim - len(entries) + len(dots))
-        vectors, integers = [], []
-        for axis, (entry, n) in enumerate(zip(entries, self._array.shape, strict=True)):
-            if entry is None:
-                raise IndexError("orthogonal selection has no new axes")
-            plan = parse_key(entry, (n,))
-            if isinstance(plan, Gather):
-                vector = plan.points[0]
-            else:
-                vector = np.arange(*entry.indices(n)) if isinstance(entry, slice) else np.array(plan.start)
-                if not isinstance(entry, slice):
-                    integers.append(axis)
-            if vector.ndim != 1:
-                raise IndexError("orthogonal indices have one dimension")
-            vectors.append(vector)
-        return tuple(np.ix_(*vectors)), tuple(integers)
+    def _plan(self, key: Any) -> tuple[Box | Gather, tuple[int, ...]]:
+        """The selection with its index arrays first, and where each axis of that belongs."""
+        shape = self._array.shape
+        entries = _oindex_entries(key, shape)
+        vectors = [axis for axis, entry in enumerate(entries) if isinstance(entry, np.ndarray)]
+        if not vectors:
+            return parse_key(tuple(entries), shape), ()
+        box = parse_key(tuple(slice(None) if axis in vectors else e for axis, e in enumerate(entries)), shape)
+        assert isinstance(box, Box)
+        points = np.broadcast_arrays(*np.ix_(*(entries[axis] for axis in vectors)))
+        kept = [axis for axis, entry in enumerate(entries) if not isinstance(entry, int)]
+        order = vectors + [axis for axis in kept if axis not in vectors]
+        rest = tuple(order[len(vectors) :])
+        layout = tuple(box.counts[axis] for axis in rest)
+        plan = Gather(box, tuple(vectors), tuple(points), 0, layout, rest)
+        return plan, tuple(order.index(axis) for axis in kept)
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        grid, integers = self._key(key)
-        shape = tuple(g.size for axis, g in enumerate(grid) if axis not in integers)
-        self._array[grid] = np.expand_dims(np.broadcast_to(value, shape), integers)
+        from .ndedit import set_plan
+
+        plan, order = self._plan(key)
+        set_plan(self._array, plan, value, order)
 
     def __getitem__(self, key: Any) -> Array:
-        grid, integers = self._key(key)
-        return self._array._get(grid).squeeze(integers)
+        plan, order = self._plan(key)
+        if isinstance(plan, Box):
+            return self._array._read_plain(plan)
+        data: Array = self._array._read_gather(plan).transpose(order)
+        return data
+
+
+def _oindex_entries(key: Any, shape: Shape) -> list[Any]:
+    """An int, slice or vector of indices for each axis."""
+    entries = list(key) if isinstance(key, tuple) else [key]
+    dots = [i for i, entry in enumerate(entries) if entry is Ellipsis]
+    if len(dots) > 1:
+        raise IndexError("an index can only have a single ellipsis ('...')")
+    if len(entries) - len(dots) > len(shape):
+        raise IndexError(f"too many indices: the array has {len(shape)} dimensions")
+    at = dots[0] if dots else len(entries)
+    entries[at : at + len(dots)] = [slice(None)] * (len(shape) - len(entries) + len(dots))
+    for axis, (entry, n) in enumerate(zip(entries, shape, strict=True)):
+        if entry is None:
+            raise IndexError("orthogonal selection has no new axes")
+        plan = parse_key(entry, (n,))
+        if isinstance(plan, Gather):
+            if plan.axes != (0,) or plan.points[0].ndim != 1:
+                raise IndexError("orthogonal indices have one dimension")
+            entries[axis] = plan.points[0]
+        elif not isinstance(entry, slice):
+            entries[axis] = plan.start[0]
+    return entries
 
 
 def _stored_dtype(schunk: SChunk, itemsize: int) -> np.dtype[Any]:
     """The dtype that the array's metalayer tells; bytes when it does not."""
-    names = list(schunk.meta)
-    name = next(n for n in ARRAY_META if n in names)
-    raw = schunk.meta.raw(name)
+    metas = schunk.meta
+    raw = metas.raw(next(name for name in ARRAY_META if name in metas))
     nd, at, n, err = ffi.new("b2c_nd *"), ffi.new("size_t *"), ffi.new("size_t *"), new_error()
     check(lib.b2c_nd_meta_decode(raw, len(raw), nd, at, n, err), err, schunk.urlpath)
     if not n[0]:
@@ -701,7 +849,10 @@ def _stored_dtype(schunk: SChunk, itemsize: int) -> np.dtype[Any]:
         text = raw[at[0] : at[0] + n[0]].decode()
     except UnicodeDecodeError as exc:
         raise FormatError(f"the dtype is not UTF-8: {exc}", path=schunk.urlpath, field="dtype") from None
-    return dtypes.from_text(text, itemsize)
+    dt = dtypes.from_text(text, itemsize)
+    if EXTENSION_META in schunk.meta:
+        dt = dtypes.extension(schunk.meta[EXTENSION_META], itemsize) or dt
+    return dt
 
 
 def new_nd(shape: Shape, chunks: Shape, blocks: Shape, itemsize: int) -> Any:

@@ -16,9 +16,12 @@ import numpy as np
 
 from . import _ffi
 from ._ffi import check, ffi, lib, new_error
+from .dtype import packed
 from .errors import ParameterError
-from .indexing import Gather, parse_key
-from .partition import Shape, grid_of, to_shape
+from .indexing import Box, Gather, parse_key, rows_of
+from .ndarray import Places
+from .partition import Shape, to_shape
+from .sources import SLAB_NBYTES
 
 if TYPE_CHECKING:
     from .ndarray import Array, NDArray
@@ -32,17 +35,37 @@ def set_items(array: NDArray, key: Any, value: Any) -> None:
 
     Raises IndexError for a key that is out of range, ValueError when `value` does not fit.
     """
-    plan = parse_key(key, array.shape)
-    if isinstance(plan, Gather):
-        points = plan.points[0].shape
-        shape = (*plan.layout[: plan.at], *points, *plan.layout[plan.at :])
-        values = _fitted(array, value, shape)
+    if array.schunk.locking:
+        with array.schunk.handle.writing():  # what the key means depends on the present shape
+            _set_items(array, key, value)
+    else:
+        _set_items(array, key, value)
+
+
+def _set_items(array: NDArray, key: Any, value: Any) -> None:
+    set_plan(array, parse_key(key, array.shape), value)
+
+
+def set_plan(array: NDArray, plan: Box | Gather, value: Any, order: tuple[int, ...] = ()) -> None:
+    """Assign to a selection; `order` says where in the value each axis of the plan is, if not there."""
+    if isinstance(plan, Box):
+        values = _fitted(array, value, plan.shape).reshape(plan.counts)
         if values.size:
-            _set_flat(array, _numbers(array, plan).reshape(-1), values.reshape(-1))
+            _write_box(array, plan, values[plan.flip] if plan.flip else values)
         return
-    values = _fitted(array, value, plan.shape).reshape(plan.count)
-    if values.size:
-        _write_box(array, plan.start, plan.count, plan.step, values[plan.flip] if plan.flip else values)
+    points = plan.points[0].shape
+    shape = (*plan.layout[: plan.at], *points, *plan.layout[plan.at :])
+    if order:
+        values = _fitted(array, value, tuple(shape[i] for i in order)).transpose(np.argsort(order))
+    else:
+        values = _fitted(array, value, shape)
+    if not values.size:
+        return
+    rows = rows_of(plan, values)
+    if plan.axes == (-1,):  # a scalar boolean: the last of several rows counts
+        _write_box(array, plan.box, rows[-1, ...].reshape(plan.box.counts))
+    else:
+        _write_rows(array, Places(plan), rows)
 
 
 def _fitted(array: NDArray, value: Any, shape: Shape) -> Array:
@@ -50,13 +73,15 @@ def _fitted(array: NDArray, value: Any, shape: Shape) -> Array:
     source = value if isinstance(value, np.ndarray) else np.asarray(value)
     if source.dtype != array.dtype:
         # Through an assignment, whose rules for records and text are those of NumPy's arrays.
-        converted = np.empty(source.shape, array.dtype)
+        converted = np.ndarray(source.shape, array.dtype)
         converted[...] = value
         source = converted
     try:
         # NumPy drops axes of size 1 that the value has too many.
         while source.ndim > len(shape) and source.shape[0] == 1:
-            source = source[0]
+            source = source[
+                0, ...
+            ]  # an array even when no axis is left: scalars have the machine's byte order
         return np.broadcast_to(source, shape)
     except ValueError:
         raise ParameterError(
@@ -64,66 +89,22 @@ def _fitted(array: NDArray, value: Any, shape: Shape) -> Array:
         ) from None
 
 
-def _write_box(array: NDArray, start: Shape, count: Shape, step: Shape, values: Array) -> None:
+def _write_box(array: NDArray, box: Box, values: Array) -> None:
     schunk, err = array.schunk, new_error()
-    src = ffi.from_buffer(np.ascontiguousarray(values))
-    ctx = _ffi.context(schunk._c_nthreads, max(values.nbytes, array.chunksize))
+    src = ffi.from_buffer(packed(values))
+    ctx = _ffi.context(schunk._c_nthreads)
     with schunk.handle.writing() as ptr:
-        status = lib.b2c_nd_write(
-            ptr,
-            ctx,
-            array._nd,
-            ffi.new("uint64_t[]", start),
-            ffi.new("uint64_t[]", count),
-            ffi.new("uint64_t[]", step),
-            src,
-            len(src),
-            err,
-        )
+        status = lib.b2c_nd_write(ptr, ctx, array._nd, box.start, box.counts, box.step, src, len(src), err)
         check(status, err, schunk.urlpath)
 
 
-def _numbers(array: NDArray, plan: Gather) -> Array:
-    """Numbers, in C order of the array, of the selected items, in the shape of the result."""
-    strides = [math.prod(array.shape[axis + 1 :]) for axis in range(array.ndim)]
-    npoints = plan.points[0].ndim
-    total: Any = np.zeros(plan.points[0].shape, np.int64)
-    if plan.axes != (-1,):
-        for axis, p in zip(plan.axes, plan.points, strict=True):
-            total = total + p * strides[axis]
-    rest = [axis for axis in range(array.ndim) if axis not in plan.axes]
-    total = total.reshape(total.shape + (1,) * len(rest))
-    for place, axis in enumerate(rest):
-        numbers = plan.box.start[axis] + plan.box.step[axis] * np.arange(plan.box.count[axis])
-        if plan.box.flip and plan.box.flip[axis].step == -1:
-            numbers = numbers[::-1]
-        total = total + (numbers * strides[axis]).reshape((-1,) + (1,) * (len(rest) - place - 1))
-    total = total.reshape(*plan.points[0].shape, *plan.layout)
-    return np.moveaxis(total, range(npoints), range(plan.at, plan.at + npoints))
-
-
-def _set_flat(array: NDArray, numbers: Array, values: Array) -> None:
-    """Set items by their numbers in C order; of several values for one item the last counts."""
-    coords = np.unravel_index(numbers, array.shape) if array.ndim else ()
-    grid = grid_of(array.shape, array.chunks)
-    nchunks = np.zeros(numbers.shape, np.int64)
-    for coord, chunk, n in zip(coords, array.chunks, grid, strict=True):
-        nchunks = nchunks * n + coord // chunk
-    order = np.argsort(nchunks, kind="stable")
-    borders = np.flatnonzero(np.diff(nchunks[order])) + 1
-    with array.schunk.transaction():
-        for group in np.split(order, borders):
-            _set_points(array, [c[group] for c in coords], values[group])
-
-
-def _set_points(array: NDArray, coords: list[Array], values: Array) -> None:
-    """Set items of one chunk: the box around them is read, changed and written."""
-    low = tuple(int(c.min()) for c in coords)
-    count = tuple(int(c.max()) - a + 1 for c, a in zip(coords, low, strict=True))
-    step = (1,) * len(low)
-    items = array._read(low, count, step)
-    items[tuple(c - a for c, a in zip(coords, low, strict=True))] = values if coords else values[-1]
-    _write_box(array, low, count, step, items)
+def _write_rows(array: NDArray, places: Places, rows: Array) -> None:
+    schunk, err = array.schunk, new_error()
+    src = ffi.from_buffer(packed(rows))
+    ctx = _ffi.context(schunk._c_nthreads)
+    with schunk.handle.writing() as ptr:
+        status = lib.b2c_nd_write_places(ptr, ctx, array._nd, places.c, src, len(src), err)
+        check(status, err, schunk.urlpath)
 
 
 # ---- Size ------------------------------------------------------------------
@@ -139,24 +120,65 @@ def resize(array: NDArray, newshape: Any) -> None:
         raise ParameterError(
             f"newshape {shape} must have {array.ndim} dimensions, as the array", field="newshape"
         )
+    if array._axes is not None:
+        raise ParameterError("a view cannot be resized: resize the array that it shows, or copy() the view")
     schunk, err = array.schunk, new_error()
-    ctx = _ffi.context(schunk._c_nthreads, array.chunksize)
+    ctx = _ffi.context(schunk._c_nthreads)
     with schunk.handle.writing() as ptr:
-        # Readers hold the handle while they use the old one, so it is never changed in place.
-        old, new = array._nd, ffi.new("b2c_nd *", array._nd[0])
-        status = lib.b2c_nd_resize(ptr, ctx, new, ffi.new("uint64_t[]", shape), err)
-        check(status, err, schunk.urlpath)
-        schunk.on_rollback(functools.partial(array._set_nd, old))
-        array._set_nd(new)
+        new = ffi.new("b2c_nd *", array._nd[0])
+        new.shape[0 : len(shape)] = shape
+        views = [other for other in schunk.handle.on_change if isinstance(other, type(array))]
+        if any(view._shows(new) == ffi.NULL for view in views):
+            raise ParameterError("a view of the array leaves out an axis that is to grow or to vanish")
+        new.shape[0 : len(shape)] = array.shape
+        check(lib.b2c_nd_resize(ptr, ctx, new, shape, err), err, schunk.urlpath)
+        # Readers hold the handle while they use descriptions, which are replaced, not changed.
+        for view in views:
+            schunk.on_rollback(functools.partial(view._set_nd, view._nd))
+        schunk.handle.tell(ptr)
 
 
-def append(array: NDArray, values: Any) -> int:
-    """Add items at the end of a one-dimensional array; returns its new length."""
-    if array.ndim != 1:
-        raise ParameterError(f"append() needs an array of 1 dimension, not {array.ndim}")
-    items = _fitted(array, values, np.shape(values)).reshape(-1)
+def append(array: NDArray, values: Any, axis: int | None = None) -> int:
+    """Add items at the end of an axis; returns its new length.
+
+    Parameters
+    ----------
+    values : of the array's shape, but for `axis`; a value without that axis is added once
+    axis : may be left out for arrays of one axis, whose `values` are flattened
+
+    Raises
+    ------
+    ValueError : `values` do not fit, or there are several axes and `axis` is None
+    """
+    if axis is None and array.ndim != 1:
+        raise ParameterError(f"append() needs an axis for an array of {array.ndim} dimensions", field="axis")
+    if axis is not None and not -array.ndim <= axis < array.ndim:
+        raise ParameterError(f"axis {axis} is not one of {array.ndim}", field="axis")
+    at = 0 if axis is None else axis % array.ndim
+    items = values if hasattr(values, "shape") and hasattr(values, "dtype") else np.asarray(values)
+    if axis is None:
+        items = np.asarray(items).reshape(-1)
+    elif len(items.shape) == array.ndim - 1:
+        items = np.expand_dims(np.asarray(items), at)
+    shape = array.shape
+    if (*items.shape[:at], shape[at], *items.shape[at + 1 :]) != shape:
+        raise ParameterError(f"values of shape {items.shape} do not fit shape {shape} along axis {at}")
+    n = int(shape[at] + items.shape[at])
     with array.schunk.transaction():
-        start = array.shape[0]
-        resize(array, (start + items.size,))
-        set_items(array, slice(start, None), items)
-    return array.shape[0]
+        resize(array, (*shape[:at], n, *shape[at + 1 :]))
+        _write_in_parts(array, items, at, shape[at])
+    return n
+
+
+def _write_in_parts(array: NDArray, items: Any, axis: int, start: int) -> None:
+    """Write a source behind `start` of an axis, whole rows of chunks at a time."""
+    n, row = items.shape[axis], math.prod(array.shape) // max(array.shape[axis], 1) * array.itemsize
+    step = max(SLAB_NBYTES // max(row, 1) // array.chunks[axis], 1) * array.chunks[axis]
+    before = (slice(None),) * axis
+    first = 0
+    while first < n and row:
+        # Up to where a chunk ends, so that each chunk is made once.
+        last = min((start + first) // step * step + step - start, n)
+        source, target = (*before, slice(first, last)), (*before, slice(start + first, start + last))
+        set_items(array, target, items[source])
+        first = last

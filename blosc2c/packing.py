@@ -18,6 +18,7 @@ import numpy as np
 from . import dtype as dtypes
 from .compress import compress, decompress
 from .errors import FormatError
+from .limits import check_result
 from .params import Codec, Filter, to_path
 from .schunk import SChunk, schunk_from_cframe
 
@@ -191,7 +192,7 @@ def _read_all(schunk: SChunk, shape: tuple[int, ...], dtype: np.dtype[Any]) -> A
             expected=nitems * dtype.itemsize,
             actual=schunk.nbytes,
         )
-    raw = np.empty(schunk.nbytes, np.uint8)
+    raw = np.empty(check_result(schunk.nbytes, schunk.handle), np.uint8)
     if raw.size:
         schunk.read_into(raw)
     return raw.view(dtype).reshape(shape) if raw.size else np.empty(shape, dtype)

@@ -43,6 +43,8 @@ class Codec(Enum):
     J2K = 39
     HTJ2K = 40
 
+    __hash__ = object.__hash__  # members are unique; the inherited one costs 100 ns
+
 
 class Filter(Enum):
     """Filters by their number in the format; from 32 on they are plugins, not built in."""
@@ -56,6 +58,8 @@ class Filter(Enum):
     NDMEAN = 33
     BYTEDELTA = 35
     INT_TRUNC = 36
+
+    __hash__ = object.__hash__
 
 
 class SplitMode(Enum):
@@ -148,15 +152,6 @@ def number_of(member: Any) -> int:
     return int(member.value if isinstance(member, Enum) else member)
 
 
-def check_available(codec: Any) -> None:
-    """Raise UnknownCodecError for a codec that this build does not have."""
-    if not lib.b2c_codec_available(number_of(codec)):
-        name = f" ({codec.name.lower()})" if isinstance(codec, Codec) else ""
-        raise UnknownCodecError(
-            f"codec {number_of(codec)}{name} is a plugin that is not available", field="codec"
-        )
-
-
 def _default_nthreads() -> int:
     return _ffi.threads.nthreads
 
@@ -239,7 +234,6 @@ class CParams:
     def to_c(self, out: Any = None) -> Any:
         """Fill (or make) a b2c_cparams; fields changed since construction are checked again."""
         self.__post_init__()
-        check_available(self.codec)
         c = ffi.new("b2c_cparams *") if out is None else out
         lib.b2c_cparams_init(c)
         c.codec = number_of(self.codec)
@@ -312,7 +306,9 @@ class Storage:
     mmap_mode : "r", "r+", "w+" or "c": stand for the modes "r", "a", "w" and "a", and the file is
         read through a mapping; with "c", for open() only, changes stay in memory
     initial_mapping_size : accepted, without effect
-    locking : hold the lock file beside the data until close(), alone when writing
+    locking : take turns with other handles and processes that ask for it: every call waits for the
+        lock file beside the data, and sees what others have stored; also with the environment
+        variable BLOSC_LOCKING set to 1
     meta : fixed metalayers, a mapping of names (31 bytes at most) to msgpack-able values
     """
 
@@ -335,6 +331,8 @@ class Storage:
         if self.mmap_mode is not None and not (self.contiguous and self.urlpath is not None):
             raise ParameterError("mmap_mode needs a urlpath and a contiguous frame", field="mmap_mode")
         refuse_both(self.mmap_mode, self.locking)
+        if self.urlpath is not None:
+            self.locking = wants_lock(self.locking, self.mmap_mode)
 
     @property
     def path(self) -> str | None:
@@ -359,6 +357,12 @@ DURABILITY: dict[str, int] = {
     "process": lib.B2C_DURABILITY_PROCESS,
     "commit": lib.B2C_DURABILITY_COMMIT,
 }
+
+
+def wants_lock(locking: bool | None, mmap_mode: str | None) -> bool:
+    """Whether to take turns; the environment variable BLOSC_LOCKING asks for it everywhere."""
+    everywhere = os.environ.get("BLOSC_LOCKING", "0") not in ("", "0")
+    return bool(locking) or (everywhere and mmap_mode is None)
 
 
 def refuse_both(mmap_mode: str | None, locking: bool) -> None:
@@ -407,9 +411,66 @@ def to_dparams(value: DParams | Mapping[str, Any] | None) -> DParams:
     """A fresh DParams from an object or a dict of some of its fields."""
     if isinstance(value, DParams):
         return DParams(value.nthreads)
+    if value is None:
+        return DParams(**dparams_dflts)
     given = {**dparams_dflts, **(value or {})}
     reject_unknown(given, field_names(DParams), "DParams", ParameterError)
     return DParams(**given)
+
+
+def one_form(kwargs: dict[str, Any], name: str, where: str, cls: type) -> Any:
+    """The parameters in keywords: those themselves, or the value of the only one, called `name`."""
+    if name in kwargs:
+        if len(kwargs) > 1:
+            raise AttributeError(f"{where} takes {name} or its fields as keywords, not both")
+        return kwargs[name]
+    reject_unknown(kwargs, field_names(cls), where)
+    return kwargs
+
+
+# ---- The C form of keywords, kept: making it costs more than compressing 4 kB ----
+
+_compiled: dict[Any, tuple[Any, int]] = {}
+_compiled_with: dict[str, Any] = {}  # the defaults of that time
+_MAX_COMPILED = 256
+
+
+def _key(given: dict[str, Any]) -> list[Any]:
+    """Equal only for equal parameters; with types, because 1, 1.0 and True are equal numbers."""
+    key = [len(given), *given]
+    for value in given.values():
+        kind = type(value)
+        key.append(kind)
+        if kind is list or kind is tuple:
+            key.append(len(value))
+            key += value
+            key += map(type, value)
+        elif kind is CParams or kind is dict:
+            key += _key(value if kind is dict else vars(value))
+        else:
+            key.append(value)
+    return key
+
+
+def compiled_cparams(kwargs: dict[str, Any]) -> tuple[Any, int]:
+    """``(b2c_cparams *, nthreads)`` for keywords of CParams or ``cparams=``; not to be changed."""
+    global _compiled_with
+    if cparams_dflts != _compiled_with:
+        _compiled.clear()
+        _compiled_with = {k: list(v) if isinstance(v, list) else v for k, v in cparams_dflts.items()}
+    key: tuple[Any, ...] | None = tuple(_key(kwargs))
+    try:
+        kept = _compiled.get(key)
+    except TypeError:  # something that cannot be hashed, and is probably wrong
+        key = kept = None
+    if kept is None:
+        cparams = to_cparams(one_form(kwargs, "cparams", "compress2()", CParams))
+        kept = cparams.to_c(), cparams.nthreads
+        if key is not None:
+            if len(_compiled) >= _MAX_COMPILED:
+                _compiled.clear()
+            _compiled[key] = kept
+    return kept
 
 
 cparams_dflts: dict[str, Any] = asdict(CParams())

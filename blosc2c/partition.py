@@ -1,14 +1,12 @@
 """Chunk and block shapes, and walking over the grid of chunks.
 
 The automatic rule depends on shape and item size alone, so that the same call makes the same file
-on every machine:
+on every machine.  docs/partition.md gives its reasons.
 
-* A block is the unit that is decoded: 128 KiB, a quarter of the 512 KiB second-level cache that we
-  assume.  Its last axis is filled first, up to runs of 4 KiB, which are copied efficiently and
-  still leave slices along the other axes cheap; then the axes before it, from last to first, so
-  that ``a[i]`` touches few blocks.
+* A block is the unit that is decoded: up to 64 KiB.  Its last axis is filled first, up to runs of
+  16 KiB, then the axes before it, from last to first.
 * A chunk is the unit that is stored and appended: up to 8 MiB of whole blocks, filled from the
-  last axis too, so that there is work for several threads and ``a[i]`` touches few chunks.
+  last axis too.
 * An axis that does not fit is cut into equal parts, so that the last part is not nearly empty.
 
 SPDX-License-Identifier: BSD-3-Clause
@@ -27,8 +25,8 @@ from .dtype import check_dtype
 from .errors import LimitError, ParameterError
 from .params import MAX_BLOCKSIZE, MAX_BUFFERSIZE, MAX_DIM
 
-BLOCK_NBYTES = 128 << 10
-RUN_NBYTES = 4 << 10
+BLOCK_NBYTES = 64 << 10
+RUN_NBYTES = 16 << 10
 CHUNK_NBYTES = 8 << 20
 
 Shape = tuple[int, ...]
@@ -160,6 +158,35 @@ def boxes(shape: Shape, chunks: Shape) -> Iterator[tuple[slice, ...]]:
         yield tuple(slice(i * c, min((i + 1) * c, n)) for i, c, n in zip(coords, chunks, shape, strict=True))
 
 
+def slab_of(shape: Shape, chunks: Shape, nitems: int) -> Shape:
+    """Sizes of a box of whole chunks, at least one, whose numbers follow each other.
+
+    It has as many chunks, along the last axes, as have no more than `nitems` together.
+    """
+    slab = list(chunks)
+    for axis in reversed(range(len(shape))):
+        n = -(-shape[axis] // chunks[axis]) if chunks[axis] else 0
+        taken = max(min(nitems // max(math.prod(slab), 1), n), 1)
+        slab[axis] *= taken
+        if taken < n:  # those before it must not grow
+            break
+    return tuple(slab)
+
+
+def slabs(shape: Shape, chunks: Shape, nitems: int) -> Iterator[tuple[tuple[slice, ...], int]]:
+    """Such boxes, cut to the shape, in the order of their chunks, and how many chunks each has."""
+    for box in boxes(shape, slab_of(shape, chunks, nitems)):
+        yield box, math.prod(grid_of([s.stop - s.start for s in box], chunks))
+
+
+def fits_format(chunks: Shape, blocks: Shape, itemsize: int) -> bool:
+    """Whether chunks and blocks of these shapes are not too large."""
+    if any(b > c for b, c in zip(blocks, chunks, strict=True)):
+        return False
+    chunk_nbytes = math.prod(extended(chunks, blocks)) * itemsize
+    return math.prod(blocks) * itemsize <= MAX_BLOCKSIZE and chunk_nbytes <= MAX_BUFFERSIZE
+
+
 def are_partitions_aligned(shape: Any, chunks: Any, blocks: Any) -> bool:
     """Whether chunks are whole blocks and, but for one dimension, the shape whole chunks."""
     shape, chunks, blocks = to_shape(shape), to_shape(chunks), to_shape(blocks)
@@ -171,10 +198,10 @@ def are_partitions_aligned(shape: Any, chunks: Any, blocks: Any) -> bool:
 def are_partitions_behaved(shape: Any, chunks: Any, blocks: Any) -> bool:
     """Whether blocks follow each other in the chunk, and chunks in the array, in C order."""
     shape, chunks, blocks = to_shape(shape), to_shape(chunks), to_shape(blocks)
-    return _in_order(chunks, blocks) and _in_order(shape, chunks)
+    return in_order(chunks, blocks) and in_order(shape, chunks)
 
 
-def _in_order(whole: Shape, part: Shape) -> bool:
+def in_order(whole: Shape, part: Shape) -> bool:
     """Whether parts of C-ordered data are contiguous: ones, then one cut axis, then full axes."""
     axis = 0
     while axis < len(whole) and part[axis] == 1:

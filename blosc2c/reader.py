@@ -9,7 +9,7 @@ import os
 import threading
 from typing import Any
 
-from . import _ffi
+from . import _ffi, limits
 from ._ffi import Handle, check, ffi, lib, new_error
 
 _FRAME_LEN_AT = 16  # the length of a frame: 8 bytes, big-endian, at this byte of its header
@@ -74,7 +74,8 @@ _alive: dict[Any, Reader] = {}
 @ffi.def_extern()  # type: ignore[untyped-decorator]
 def user_read_at(handle: Any, at: int, dst: Any, n: int) -> int:
     try:
-        data = memoryview(ffi.from_handle(handle).read(at, n)).cast("B")
+        with _ffi.nested():
+            data = memoryview(ffi.from_handle(handle).read(at, n)).cast("B")
         if len(data) != n:
             raise EOFError(f"reading {n} bytes at {at} gave {len(data)}")
         ffi.memmove(dst, data, n)
@@ -94,7 +95,7 @@ def user_close(handle: Any, alive: dict[Any, Reader] = _alive) -> None:
     alive.pop(handle, None)  # globals may be gone at the end of the process
 
 
-def open_reader(source: Any, offset: int) -> Handle:
+def open_reader(source: Any, offset: int, bounds: limits.Limits | None = None) -> Handle:
     """Open the frame that starts at byte `offset` of an object.
 
     Parameters
@@ -103,6 +104,7 @@ def open_reader(source: Any, offset: int) -> Handle:
         which gives a list; or a file object with read() and seek().  All give exactly the bytes
         asked for.  ``size`` (attribute or method) or ``len()`` tell how many there are; when the object
         has neither, the length that the frame's header states is taken.
+    bounds : what to accept; None: the default limits
 
     Raises
     ------
@@ -115,5 +117,7 @@ def open_reader(source: Any, offset: int) -> Handle:
     table.size, table.close = lib.user_size, lib.user_close
     _alive[handle] = reader
     out, err = ffi.new("b2c_schunk **"), new_error()
-    check(lib.b2c_schunk_open_io(table, offset, ffi.NULL, out, err), err)
-    return Handle(out[0], lib.b2c_schunk_free, "SChunk")
+    check(lib.b2c_schunk_open_io(table, offset, limits.of(bounds).to_c(), out, err), err)
+    opened = Handle(out[0], lib.b2c_schunk_free, "SChunk")
+    opened.limits = bounds
+    return opened

@@ -17,6 +17,8 @@ __version__: str = text(lib.b2c_version())
 VERSION_STRING: str = __version__
 VERSION_DATE = "2026-11-20"
 
+_FOR_ARRAYS = (Codec.NDLZ, Codec.ZFP_ACC, Codec.ZFP_PREC, Codec.ZFP_RATE)
+
 _settings: dict[str, Any] = {"codec": Codec.ZSTD, "blocksize": 0, "releasegil": True}
 
 
@@ -95,12 +97,12 @@ def version_report() -> str:
 
 
 def compressor_list(plugins: bool = False) -> list[Codec]:
-    """The codecs that this build has; with `plugins` all that have a name."""
-    return [c for c in Codec if plugins or lib.b2c_codec_available(c.value)]
+    """The codecs for any bytes that are there; with `plugins` all that have a name."""
+    return [c for c in Codec if plugins or (c not in _FOR_ARRAYS and lib.b2c_codec_available(c.value))]
 
 
 def filter_list() -> list[Filter]:
-    """The filters that this package has."""
+    """The filters for any bytes; two more are for blocks of arrays."""
     return [f for f in Filter if f not in (Filter.NDCELL, Filter.NDMEAN)]
 
 

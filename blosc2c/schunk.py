@@ -5,17 +5,22 @@ SPDX-License-Identifier: BSD-3-Clause
 
 from __future__ import annotations
 
+import errno
 import os
-from collections.abc import Iterator, Mapping
+import time
+import weakref
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from . import _ffi, params
+from . import _ffi, limits, params
 from ._ffi import Handle, check, ffi, in_buffer, lib, new_error, out_buffer
+from .callbacks import Callbacks
 from .edit import Editing
 from .errors import FrameExistsError, LimitError, ParameterError
 from .meta import Meta, VLMeta, check_name, encode
 from .params import CParams, DParams, Keeping, SpecialValue, Storage, to_cparams, to_dparams, to_int
+from .vlblocks import VLBlocks
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -23,10 +28,14 @@ if TYPE_CHECKING:
     import numpy as np
 
     from ._ffi import Buffer
+    from .limits import Limits
 
 DEFAULT_CHUNKSIZE = 1 << 24  # without data
 MAX_DEFAULT_CHUNKSIZE = 1 << 28  # with data: one chunk up to here
+MAX_SECONDS = 10  # of reading again what changes meanwhile
 ARRAY_META = ("b2nd", "caterva")  # metalayers that make a super-chunk an array
+
+T = TypeVar("T")
 
 _KEYWORDS = ("cparams", "dparams", "storage")
 _STORAGE_FIELDS = tuple(params.field_names(Storage))
@@ -74,16 +83,7 @@ class _Source(NamedTuple):
     offset: int = 0
     mmap_mode: str | None = None
     locking: bool = False
-    stamp: tuple[int, ...] = ()  # what stamp() said when it was opened
-
-
-def stamp(path: str) -> tuple[int, ...]:
-    """Changes when the file or directory does, but for changes within a tick of its clock."""
-    try:
-        stat = os.stat(os.path.join(path, "chunks.b2frame") if os.path.isdir(path) else path)
-    except OSError:  # opening it will say why
-        return ()
-    return stat.st_dev, stat.st_ino, stat.st_size, stat.st_mtime_ns
+    place: str = ""  # urlpath, absolute, for when the working directory is another one
 
 
 def split_storage(kwargs: dict[str, Any], where: str, error: type[Exception]) -> Keeping:
@@ -109,8 +109,6 @@ def make_way(storage: Storage) -> None:
     if path is None or not os.path.lexists(path):
         return
     if storage.mode != "w":
-        import errno
-
         exc = FrameExistsError(f"{path} is already there: pass mode='w' to replace it", path=path)
         exc.errno, exc.filename = errno.EEXIST, path
         raise exc
@@ -119,7 +117,7 @@ def make_way(storage: Storage) -> None:
     remove_urlpath(path)
 
 
-class SChunk(Editing):
+class SChunk(Editing, Callbacks, VLBlocks):
     """A sequence of compressed chunks that reads like one long run of items.
 
     Parameters
@@ -178,7 +176,13 @@ class SChunk(Editing):
         if path is None or not os.path.exists(path):
             raise ParameterError(f"mode 'r' opens what is there, and there is no {path}", field="mode")
         handle = open_handle(path, "r", 0, storage.mmap_mode, storage.locking)
-        source = _Source(path, os.path.isfile(path), None, 0, storage.mmap_mode, storage.locking)
+        source = _Source(
+            path,
+            os.path.isfile(path),
+            mmap_mode=storage.mmap_mode,
+            locking=storage.locking,
+            place=os.path.abspath(path),
+        )
         self._attach(handle, source, kwargs)
         if self.is_array:
             self.close()
@@ -221,7 +225,7 @@ class SChunk(Editing):
         c.storage = lib.B2C_STORAGE_MEMORY
         if path is not None:
             c.storage = lib.B2C_STORAGE_FILE if storage.contiguous else lib.B2C_STORAGE_DIR
-            c_path = ffi.new("char[]", os.fsencode(path))
+            c_path = ffi.new("char[]", os.fsencode(os.path.abspath(path)))
             c.path = c_path
         c.durability = params.check_durability(storage.durability)
         c.checksums = bool(storage.checksums)
@@ -243,14 +247,23 @@ class SChunk(Editing):
         del c_names, c_contents, c_lens
         self.handle = Handle(out[0], lib.b2c_schunk_free, "SChunk")
         self.handle.writes_to = path
+        self.handle.locks = path if storage.locking else None
+        self.handle.owner = weakref.ref(self)
         self._source = _Source(
-            path, bool(storage.contiguous), mmap_mode=storage.mmap_mode, locking=storage.locking
+            path,
+            bool(storage.contiguous),
+            mmap_mode=storage.mmap_mode,
+            locking=storage.locking,
+            place="" if path is None else os.path.abspath(path),
         )
+        self._held = []
         self._c_nthreads = cparams.nthreads
         self._dparams = dparams
 
     def _attach(self, handle: Handle, source: _Source, kwargs: Mapping[str, Any]) -> None:
         self.handle = handle
+        self.handle.owner = weakref.ref(self)
+        self._held = []
         self._source = source
         self._c_nthreads = _ffi.threads.nthreads
         self._dparams = to_dparams(kwargs.get("dparams"))
@@ -327,6 +340,11 @@ class SChunk(Editing):
         return bool(self.c_info().is_writable)
 
     @property
+    def is_legacy(self) -> bool:
+        """Whether it is a frame of 2019 to 2021, which can be read, and written anew by convert()."""
+        return bool(self.c_info().is_legacy)
+
+    @property
     def is_array(self) -> bool:
         """Whether it holds the chunks of an n-dimensional array."""
         return any(name in self.meta for name in ARRAY_META)
@@ -352,6 +370,22 @@ class SChunk(Editing):
     @dparams.setter
     def dparams(self, value: DParams | Mapping[str, Any]) -> None:
         self._dparams = to_dparams(value)
+
+    def get_cparams(self) -> CParams:
+        """As `cparams`."""
+        return self.cparams
+
+    def update_cparams(self, new_cparams: CParams | Mapping[str, Any]) -> None:
+        """As setting `cparams`."""
+        self.cparams = new_cparams
+
+    def get_dparams(self) -> DParams:
+        """As `dparams`."""
+        return self.dparams
+
+    def update_dparams(self, new_dparams: DParams | Mapping[str, Any]) -> None:
+        """As setting `dparams`."""
+        self.dparams = new_dparams
 
     @property
     def meta(self) -> Meta:
@@ -401,6 +435,31 @@ class SChunk(Editing):
 
     # ---- reading -----------------------------------------------------------
 
+    def reading(self, call: Callable[[Any], T]) -> T:
+        """What `call` gives with the pointer; all that it reads is of one committed state.
+
+        Beside a writer it is called again when the room of chunks was used for others meanwhile.
+        """
+        if not self.handle.may_outdate:
+            with self.handle as ptr:
+                return call(ptr)
+        end = time.monotonic() + MAX_SECONDS
+        while time.monotonic() < end:
+            try:
+                with self.handle as ptr:
+                    result = call(ptr)
+                    if lib.b2c_schunk_is_current(ptr):
+                        return result
+            except Exception:
+                if self.handle.recheck():
+                    raise
+            else:
+                if self.handle.recheck():
+                    return result
+        raise BlockingIOError(
+            errno.EAGAIN, "changes faster than it can be read; open it with locking=True", self.urlpath
+        )
+
     def _chunk_info(self, ptr: Any, nchunk: int) -> Any:
         info, err = ffi.new("b2c_chunk_info *"), new_error()
         check(lib.b2c_schunk_chunk_info(ptr, self._number(nchunk), info, err), err, self.urlpath)
@@ -415,9 +474,11 @@ class SChunk(Editing):
         ValueError : dst is too small
         CorruptError : the chunk is damaged
         """
-        with self.handle as ptr:
+
+        def decompress(ptr: Any) -> bytes | None:
             nbytes = int(self._chunk_info(ptr, nchunk).nbytes)
             if dst is None:
+                limits.check_result(nbytes, self.handle)
                 return _ffi.bytes_from(nbytes, lambda out: self._decode(ptr, nchunk, out, nbytes))
             out = out_buffer(dst)
             if len(out) < nbytes:
@@ -430,6 +491,8 @@ class SChunk(Editing):
             self._decode(ptr, nchunk, out, nbytes)
             return None
 
+        return self.reading(decompress)
+
     def _decode(self, ptr: Any, nchunk: int, out: Any, nbytes: int) -> None:
         done, err = ffi.new("size_t *"), new_error()
         ctx = _ffi.context(self._dparams.nthreads, nbytes)
@@ -438,13 +501,14 @@ class SChunk(Editing):
 
     def get_chunk(self, nchunk: int) -> bytes:
         """The stored bytes of a chunk; ChunkIndexError when there is no such chunk."""
-        with self.handle as ptr:
-            cbytes = int(self._chunk_info(ptr, nchunk).cbytes)
 
+        def get(ptr: Any) -> bytes:
             def call(dst: Any, cap: int, need: Any, err: Any) -> int:
                 return int(lib.b2c_schunk_get_chunk(ptr, nchunk, dst, cap, need, err))
 
-            return _ffi.sized_bytes(call, cbytes, self.urlpath)
+            return _ffi.sized_bytes(call, int(self._chunk_info(ptr, nchunk).cbytes), self.urlpath)
+
+        return self.reading(get)
 
     get_lazychunk = get_chunk
 
@@ -455,9 +519,11 @@ class SChunk(Editing):
 
     def _read(self, at: int, nbytes: int, out: Any) -> None:
         err, ctx = new_error(), _ffi.context(self._dparams.nthreads, nbytes)
-        with self.handle as ptr:
-            status = lib.b2c_schunk_read(ptr, ctx, at, nbytes, out, nbytes, err)
-            check(status, err, self.urlpath)
+
+        def read(ptr: Any) -> None:
+            check(lib.b2c_schunk_read(ptr, ctx, at, nbytes, out, nbytes, err), err, self.urlpath)
+
+        self.reading(read)
 
     def get_slice(
         self, start: int | None = 0, stop: int | None = None, out: Buffer | None = None
@@ -472,6 +538,7 @@ class SChunk(Editing):
         first, last, typesize = self._item_range(start, stop)
         nbytes = (last - first) * typesize
         if out is None:
+            limits.check_result(nbytes, self.handle)
             return _ffi.bytes_from(nbytes, lambda dst: self._read(first * typesize, nbytes, dst))
         dst = out_buffer(out, "out")
         if len(dst) < nbytes:
@@ -524,8 +591,7 @@ class SChunk(Editing):
 
     def chunk_facts(self, nchunk: int) -> ChunkInfo:
         """Facts of one chunk; ChunkIndexError when there is no such chunk."""
-        with self.handle as ptr:
-            info = self._chunk_info(ptr, nchunk)
+        info = self.reading(lambda ptr: self._chunk_info(ptr, nchunk))
         special = SpecialValue(info.special)
         value = None
         if special is SpecialValue.VALUE:
@@ -536,7 +602,8 @@ class SChunk(Editing):
     def to_cframe(self) -> bytes:
         """All of it as one contiguous frame."""
         need, err = ffi.new("size_t *"), new_error()
-        with self.handle as ptr:
+
+        def store(ptr: Any) -> bytes:
             status = lib.b2c_schunk_to_frame(ptr, ffi.NULL, 0, need, err)
             if status != lib.B2C_E_OUTPUT_SIZE:
                 check(status, err, self.urlpath)
@@ -546,6 +613,8 @@ class SChunk(Editing):
                 check(status, err, self.urlpath)
 
             return _ffi.bytes_from(int(need[0]), fill)
+
+        return self.reading(store)
 
     def copy(self, cparams: CParams | Mapping[str, Any] | None = None, **kwargs: Any) -> SChunk:
         """A new super-chunk of the same chunks and metadata.
@@ -582,26 +651,17 @@ class SChunk(Editing):
 
     @property
     def locking(self) -> bool:
-        """Whether it holds its lock file."""
+        """Whether it takes its lock file for every call."""
         return self._source.locking
 
     def refresh(self) -> bool:
         """See what another handle or process has written; True when there is something new.
 
         A handle opened with mode "r" shows the state that was there when it was opened, until this
-        is called.  A writer is always up to date.
+        is called or chunks of that state are gone.  With ``locking`` every call does this; a writer
+        without is always up to date.
         """
-        path = self.urlpath
-        if path is None or self.is_writable:
-            return False
-        from .store import open_handle
-
-        source, now = self._source, stamp(path)
-        fresh = open_handle(path, "r", source.offset, source.mmap_mode, source.locking)
-        before = bytes(ffi.buffer(self.c_info()))
-        self.handle.replace(fresh)
-        self._source = source._replace(stamp=now)
-        return now != source.stamp or bytes(ffi.buffer(self.c_info())) != before
+        return self.handle.refresh(self.urlpath)
 
     def close(self) -> None:
         """Write what is pending and close; later use raises ClosedError.
@@ -623,13 +683,18 @@ class SChunk(Editing):
 
         if self.urlpath is not None and self._source.mmap_mode != "c":
             self.settle()
-            return open_schunk, (os.path.abspath(self.urlpath), "r", self._source.offset)
+            return open_schunk, (self._source.place, "r", self._source.offset)
         return schunk_from_cframe, (self.to_cframe(), True)
 
     def settle(self) -> None:
         """Before others open the file: have everything stored, unless a transaction is open."""
         if self.is_writable and self._undo is None:
             self.flush()
+
+
+def borrowed(handle: Handle) -> SChunk:
+    """An SChunk for a handle that has none, for as long as the handle lives."""
+    return SChunk._wrap(handle, _Source(handle.writes_to, True), {})
 
 
 def memoryview_itemsize(data: Any) -> int:
@@ -680,23 +745,27 @@ class Report:
         return f"<table>{rows}</table>"
 
 
-def handle_from_cframe(cframe: Buffer, copy: bool) -> tuple[Handle, Any]:
+def handle_from_cframe(cframe: Buffer, copy: bool, bounds: Limits | None) -> tuple[Handle, Any]:
     """An open frame in memory, and what must be kept alive with it."""
     data = in_buffer(cframe, "cframe")
     # Only bytes are sure not to change under the parser's feet.
     copy = copy or type(cframe) is not bytes
     out, err = ffi.new("b2c_schunk **"), new_error()
-    check(lib.b2c_schunk_open_mem(data, len(data), copy, ffi.NULL, out, err), err)
-    return Handle(out[0], lib.b2c_schunk_free, "SChunk"), None if copy else data
+    c_limits = limits.of(bounds).to_c()
+    check(lib.b2c_schunk_open_mem(data, len(data), copy, c_limits, out, err), err)
+    handle = Handle(out[0], lib.b2c_schunk_free, "SChunk")
+    handle.limits = bounds
+    return handle, None if copy else data
 
 
-def schunk_from_cframe(cframe: Buffer, copy: bool = False) -> SChunk:
+def schunk_from_cframe(cframe: Buffer, copy: bool = False, *, limits: Limits | None = None) -> SChunk:
     """The SChunk in the bytes of a frame.
 
     `copy` False keeps a reference to `cframe` when it is bytes; other buffers are copied.
+    `limits` None: those of set_limits().
     Raises FormatError, CorruptError or TruncatedError when `cframe` is no sound frame.
     """
-    handle, keep = handle_from_cframe(cframe, copy)
+    handle, keep = handle_from_cframe(cframe, copy, limits)
     return SChunk._wrap(handle, _Source(None, True, keep), {})
 
 

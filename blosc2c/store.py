@@ -10,12 +10,13 @@ import os
 import shutil
 from typing import TYPE_CHECKING, Any
 
-from . import params
+from . import containers, params
+from . import limits as bounds
 from ._ffi import Handle, check, ffi, lib, new_error
 from .errors import FormatError, ParameterError
-from .params import to_path
+from .params import Keeping, to_path
 from .reader import is_readable, open_reader
-from .schunk import SChunk, _Source, handle_from_cframe, stamp
+from .schunk import SChunk, _Source, handle_from_cframe
 
 if TYPE_CHECKING:
     from ._ffi import Buffer
@@ -31,6 +32,8 @@ _KEYWORDS = (
     "locking",
     "durability",
     "checksums",
+    "limits",
+    "member",
 )
 
 
@@ -44,18 +47,28 @@ def _c_mode(mode: str, mmap_mode: str | None, locking: bool) -> int:
 
 
 def open_handle(
-    path: str, mode: str, offset: int = 0, mmap_mode: str | None = None, locking: bool = False
+    path: str,
+    mode: str,
+    offset: int = 0,
+    mmap_mode: str | None = None,
+    locking: bool = False,
+    limits: bounds.Limits | None = None,
 ) -> Handle:
     """Open a frame: a file at `offset`, or a directory."""
     c_mode = _c_mode(mode, mmap_mode, locking)
     out, err = ffi.new("b2c_schunk **"), new_error()
-    status = lib.b2c_schunk_open(os.fsencode(path), offset, c_mode, ffi.NULL, out, err)
+    # Absolute, because it may be opened again after the working directory has changed.
+    c_path, c_limits = os.fsencode(os.path.abspath(path)), bounds.of(limits).to_c()
+    status = lib.b2c_schunk_open(c_path, offset, c_mode, c_limits, out, err)
     if status == lib.B2C_E_IO and err.sys_errno == errno.ENOENT and os.path.isdir(path):
         raise FormatError(f"{path} is a directory but no sparse frame", path=path)
     check(status, err, path)
     handle = Handle(out[0], lib.b2c_schunk_free, "SChunk")
+    handle.limits = limits
     if mode != "r" and mmap_mode != "c":
         handle.writes_to = path
+    handle.may_outdate = mode == "r" and not locking
+    handle.locks = path if locking else None
     return handle
 
 
@@ -68,18 +81,21 @@ def open(
     ----------
     urlpath : path of the file or directory; `path` is another name for it.  Or an object to read
         from: with ``read_at(offset, size)``, or a file object; see reader.open_reader()
-    mode : "r" to read; "a" to read and change
+    mode : "r" to read; "a" to read and change; "w" empties an SChunk first, while an array keeps
+        its shape and items, as in Python-Blosc2
     offset : byte in the file where the frame starts
     kwargs : cparams (for later appends; typesize and blocksize must stay), dparams; mmap_mode,
         initial_mapping_size and locking as in Storage; durability as in
-        SChunk.set_durability(); checksums: False neither compares nor stores them
+        SChunk.set_durability(); checksums: False neither compares nor stores them; limits: a
+        Limits, for data that is not trusted; member: the name of an object ("/group/name") in a
+        container, a `.b2z`, `.b2d` or `.b2e`, for reading
 
     Raises
     ------
     FileNotFoundError, PermissionError : as the system says
     FormatError, CorruptError, TruncatedError : it is no sound frame
     ValueError : unknown mode, or a parameter that cannot be changed
-    BlockingIOError : somebody else holds the lock
+    LimitError : it asks for more than the limits allow
     TypeError : unknown keyword
 
     What an object's read_at() raises is passed on.
@@ -110,24 +126,47 @@ def _open(urlpath: Path | None, mode: str, offset: int, kwargs: dict[str, Any]) 
     if urlpath is None:
         raise TypeError("open() needs a urlpath")
     params.reject_unknown(kwargs, _KEYWORDS, "open()")
-    if mode not in ("r", "a"):
-        raise ParameterError(f"open() takes the modes 'r' and 'a', not {mode!r}", field="mode")
+    if mode not in params.MODES:
+        raise ParameterError(f"mode must be one of {params.MODES}, not {mode!r}", field="mode")
     if kwargs.get("mmap_mode") == "w+":
         raise ParameterError("mmap_mode 'w+' creates a file; open() does not", field="mmap_mode")
     mmap_mode, locking = kwargs.get("mmap_mode"), bool(kwargs.get("locking"))
     mode = params.mode_for(mode, mmap_mode)
+    empties, mode = mode == "w", "r" if mode == "r" else "a"
     params.refuse_both(mmap_mode, locking)
     offset = params.to_int(offset, "offset", 0, (1 << 63) - 1)
     if is_readable(urlpath):
-        if mode != "r" or mmap_mode or locking:
+        if mode != "r" or mmap_mode or locking or "member" in kwargs:
             raise ParameterError("objects can only be read from: mode 'r', no mapping, no lock", field="mode")
         source = _Source(None, True, urlpath, offset)
-        return _keep(SChunk._wrap(open_reader(urlpath, offset), source, kwargs), kwargs)
+        return _keep(SChunk._wrap(open_reader(urlpath, offset, kwargs.get("limits")), source, kwargs), kwargs)
     path = to_path(urlpath)
-    now = stamp(path)
-    handle = open_handle(path, mode, offset, mmap_mode, locking)
-    source = _Source(path, not os.path.isdir(path), None, offset, mmap_mode, locking, now)
-    return _keep(SChunk._wrap(handle, source, kwargs), kwargs)
+    locking = params.wants_lock(locking, mmap_mode)
+    member = kwargs.pop("member", None)
+    if member is not None:
+        if mode != "r" or offset or locking:
+            raise ParameterError("members can only be read: mode 'r', no offset, no lock", field="mode")
+        return containers.open_member(path, member, kwargs)
+    try:
+        handle = open_handle(path, mode, offset, mmap_mode, locking, kwargs.get("limits"))
+    except FormatError:
+        if offset == 0:
+            containers.refuse_whole(path)
+        raise
+    place = os.path.abspath(path)
+    source = _Source(path, not os.path.isdir(path), None, offset, mmap_mode, locking, place)
+    schunk = SChunk._wrap(handle, source, kwargs)
+    if empties and not schunk.is_array:
+        schunk = _emptied(schunk)
+    return _keep(schunk, kwargs)
+
+
+def _emptied(schunk: SChunk) -> SChunk:
+    """A new SChunk of the same parameters, without chunks and metalayers, in the place of one."""
+    storage = Keeping(urlpath=schunk.urlpath, contiguous=schunk.contiguous, mode="w", locking=schunk.locking)
+    cparams, dparams = schunk.cparams, schunk.dparams
+    schunk.close()
+    return SChunk._new(storage, -1, cparams, dparams, {})
 
 
 def _keep(schunk: SChunk, kwargs: dict[str, Any]) -> SChunk:
@@ -155,23 +194,27 @@ def compact(urlpath: Path) -> None:
 def load(urlpath: Path, offset: int = 0, **kwargs: Any) -> SChunk | NDArray:
     """open() followed by a copy to memory, after which the file is not needed any more."""
     with open(urlpath, "r", offset, **kwargs) as disk:
-        return from_cframe(disk.to_cframe())
+        return from_cframe(disk.to_cframe(), limits=kwargs.get("limits"))
 
 
-def from_cframe(cframe: Buffer, copy: bool = True) -> SChunk | NDArray:
+def from_cframe(
+    cframe: Buffer, copy: bool = True, *, limits: bounds.Limits | None = None
+) -> SChunk | NDArray:
     """The NDArray or SChunk in the bytes of a frame; see schunk_from_cframe()."""
     from .ndarray import NDArray
 
-    handle, keep = handle_from_cframe(cframe, copy)
+    handle, keep = handle_from_cframe(cframe, copy, limits)
     schunk = SChunk._wrap(handle, _Source(None, True, keep), {})
     return NDArray._from_schunk(schunk) if schunk.is_array else schunk
 
 
-def ndarray_from_cframe(cframe: Buffer, copy: bool = False) -> NDArray:
+def ndarray_from_cframe(
+    cframe: Buffer, copy: bool = False, *, limits: bounds.Limits | None = None
+) -> NDArray:
     """The NDArray in the bytes of a frame; FormatError when it holds no array."""
     from .ndarray import NDArray
 
-    handle, keep = handle_from_cframe(cframe, copy)
+    handle, keep = handle_from_cframe(cframe, copy, limits)
     schunk = SChunk._wrap(handle, _Source(None, True, keep), {})
     if not schunk.is_array:
         raise FormatError("the frame is an SChunk without array metadata")

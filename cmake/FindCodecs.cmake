@@ -69,6 +69,18 @@ if(B2C_WITH_ZLIB)
     endif()
 endif()
 
+# ZFP, when it is there; its streams are little-endian and so are the items that it is given.
+if(B2C_WITH_ZFP)
+    include(TestBigEndian)
+    test_big_endian(B2C_BIG_ENDIAN)
+    if(NOT B2C_BIG_ENDIAN)
+        b2c_find_library(ZFP zfp.h zfp libzfp)
+        if(ZFP_FOUND)
+            target_link_libraries(b2c_codecs INTERFACE m)
+        endif()
+    endif()
+endif()
+
 # Checksums: XXH3 is compiled in from its header, so there is nothing to link.
 find_path(B2C_XXHASH_INCLUDE_DIR xxhash.h DOC "Folder that holds xxhash.h")
 mark_as_advanced(B2C_XXHASH_INCLUDE_DIR)

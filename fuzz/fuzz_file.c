@@ -1,55 +1,13 @@
 /*
  * fuzz_file.c: any bytes as a frame on disk, opened for reading and for editing.
  * Unlike a frame in memory, files may have holes, and records behind the frame from which commits
- * are recovered.  Input: u8 kind, u32 at and u32 n (little endian): n zero bytes are inserted at
- * byte 'at' of the rest.  Kind bit 0: the rest is the index file of a directory, and also its first
- * chunk file, from byte 'at' on.
+ * are recovered.  Input: see fuzz_place.h.
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include "fuzz.h"
+#include "fuzz_place.h"
 
-#include <fcntl.h>
-#include <stdbool.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-enum { HEAD_LEN = 9, MAX_HOLE = 2 << 20, MAX_CHUNKS = 32 };
-
-static char dir_path[64], file_path[96], chunk_path[96];
-
-static uint32_t u32(const uint8_t *p)
-{
-    return p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
-}
-
-static void write_file(const char *path, const uint8_t *p, size_t n, size_t at, size_t hole)
-{
-    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    FUZZ_REQUIRE(fd >= 0);
-    FUZZ_REQUIRE(pwrite(fd, p, at, 0) == (ssize_t)at);
-    FUZZ_REQUIRE(ftruncate(fd, (off_t)(at + hole)) == 0);
-    FUZZ_REQUIRE(pwrite(fd, p + at, n - at, (off_t)(at + hole)) == (ssize_t)(n - at));
-    (void)close(fd);
-}
-
-static void set_up(void)
-{
-    (void)snprintf(dir_path, sizeof dir_path, "/tmp/fuzz-file-%ld", (long)getpid());
-    (void)mkdir(dir_path, 0700);
-    (void)snprintf(file_path, sizeof file_path, "%s/chunks.b2frame", dir_path);
-    (void)snprintf(chunk_path, sizeof chunk_path, "%s/00000000.chunk", dir_path);
-}
-
-static void clean_up(void)
-{
-    char name[96];
-    for (int i = 0; i < 80; i++) {
-        (void)snprintf(name, sizeof name, "%s/%08X.chunk", dir_path, (unsigned)i);
-        (void)unlink(name);
-    }
-    (void)unlink(file_path);
-    (void)rmdir(dir_path);
-}
+enum { MAX_CHUNKS = 32 };
 
 static b2c_status open_it(const char *path, int mode, b2c_schunk **s)
 {
@@ -147,33 +105,21 @@ static void edit(b2c_schunk *s, const char *path, bool is_sound)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
-    if (n < HEAD_LEN) {
+    fuzz_place place;
+    if (!fuzz_place_make(&place, "file", data, n)) {
         return 0;
     }
-    bool is_dir = data[0] & 1;
-    size_t at = u32(data + 1), hole = u32(data + 5);
-    data += HEAD_LEN;
-    n -= HEAD_LEN;
-    at = at < n ? at : n;
-    set_up();
-    if (is_dir) {
-        write_file(file_path, data, at, at, 0);
-        write_file(chunk_path, data + at, n - at, n - at, 0);
-    } else {
-        write_file(file_path, data, n, at, hole < MAX_HOLE ? hole : MAX_HOLE);
-    }
-    const char *path = is_dir ? dir_path : file_path;
     b2c_schunk *s = NULL;
-    if (open_it(path, B2C_OPEN_READ, &s) == B2C_OK) {
+    if (open_it(place.path, B2C_OPEN_READ, &s) == B2C_OK) {
         (void)read_all(s);
     }
     b2c_schunk_free(s);
     s = NULL;
-    if (open_it(path, B2C_OPEN_UPDATE, &s) == B2C_OK) {
+    if (open_it(place.path, B2C_OPEN_UPDATE, &s) == B2C_OK) {
         bool is_sound = read_all(s);
         edit_array(s);
-        edit(s, path, is_sound);
+        edit(s, place.path, is_sound);
     }
-    clean_up();
+    fuzz_remove(place.dir);
     return 0;
 }

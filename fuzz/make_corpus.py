@@ -14,6 +14,7 @@ import random
 import re
 import struct
 import sys
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -156,6 +157,45 @@ def frame_seeds() -> Seeds:
     yield "ours-empty", blosc2c.SChunk(1000).to_cframe()
 
 
+def legacy_seeds() -> Seeds:
+    sys.path.insert(0, str(Path(__file__).parents[1] / "tools"))
+    import legacy_frames as legacy
+
+    chunks = [legacy.of_that_time(compress(data)) for data in (ramp(1000), text(1000), text(300))]
+    meta = {"alpha": b"\x01", "b2nd": b"\x97"}
+    for name, layout in legacy.LAYOUTS.items():
+        word = name.replace(" ", "-")
+        kw = {"usermeta": legacy.memcpy_chunk(b"user")}
+        if layout.trailer.endswith(b"\x93"):
+            kw = {"vlmeta": {"v": compress(b"\xa1x", [], typesize=1)}}
+        yield word, legacy.build(layout, chunks, chunksize=1000, meta=meta, **(kw if layout.trailer else {}))
+        yield f"{word}-variable", legacy.build(layout, chunks, chunksize=0)
+        yield f"{word}-empty", legacy.build(layout, [])
+    entries = [legacy.ZEROS, chunks[0], legacy.NANS, legacy.UNINIT, legacy.ZEROS]
+    yield "special", legacy.build(legacy.LAYOUTS["2021-02-05"], entries, nbytes=4100, chunksize=1000)
+
+
+def ndcodec_seeds() -> Seeds:
+    wave = np.sin(np.arange(32 * 32) / 50).reshape(32, 32)
+    steps = (np.indices((32, 32)).sum(0) // 7).astype("u1")
+    for number, meta, data in [
+        (32, 4, steps),
+        (32, 8, steps),
+        (33, 253, wave),
+        (34, 10, wave.astype("<f4")),
+        (35, 40, wave.reshape(32, 8, 4)),
+        (33, 0, wave.ravel()[:200]),
+        (35, 25, wave.astype("<f4").reshape(8, 4, 8, 4)),
+    ]:
+        kw = {"codec": blosc2.Codec(number), "codec_meta": meta, "filters": [0] * 6, "filters_meta": [0] * 6}
+        a = blosc2.asarray(data, chunks=data.shape, blocks=data.shape, cparams={**kw, "nthreads": 1})
+        shape = bytes(data.shape).ljust(4, b"\0")
+        head = bytes([number - 32, meta, data.itemsize]) + shape + bytes([data.ndim])
+        yield f"codec{number}-{data.ndim}d-{meta}", head + a.schunk.get_chunk(0)[40:]
+        if number == 32:
+            yield f"data-{meta}", head + data.tobytes()
+
+
 def blosclz_seeds() -> Seeds:
     yield (
         "zeros",
@@ -169,6 +209,33 @@ def blosclz_seeds() -> Seeds:
     yield "far-long", struct.pack("<H", 8224 + 20 + 1) + far + b"\xff\x0b\xff\x00\x05" + b"\x00x"
     chunk = compress(text(3000), [], codec=blosc2.Codec.BLOSCLZ, clevel=9, typesize=1, blocksize=3000)
     yield "text", struct.pack("<H", 3000) + chunk[40:]
+
+
+def lz4_seeds() -> Seeds:
+    def seed(n: int, block: bytes, dictionary: bytes = b"") -> bytes:
+        return struct.pack("<HB", n, len(dictionary)) + dictionary + block
+
+    yield "literals", seed(40, b"\xf0\x19" + bytes(range(40)))
+    yield "run", seed(300, bytes.fromhex("1f070100ff12") + b"\x50abcde")
+    yield "words", seed(96, bytes.fromhex("8f6162636465666768080040506465666768"))
+    yield "dictionary", seed(25, b"\x0f\x08\x00\x01\x50abcde", b"temperature=____;station")
+    for codec in ("LZ4", "LZ4HC"):
+        kw = {"codec": blosc2.Codec[codec], "clevel": 9, "typesize": 1, "blocksize": 3000}
+        yield f"text-{codec}", seed(3000, compress(text(3000), [], **kw)[40:])
+
+
+def deflate_seeds() -> Seeds:
+    def seed(data: bytes, level: int, strategy: int = zlib.Z_DEFAULT_STRATEGY) -> bytes:
+        c = zlib.compressobj(level, zlib.DEFLATED, -15, 8, strategy)
+        return struct.pack("<H", len(data)) + c.compress(data) + c.flush()
+
+    yield "stored", seed(text(300), 0)
+    yield "fixed", seed(text(300), 9, zlib.Z_FIXED)
+    yield "dynamic", seed(text(2000), 9)
+    yield "codes-only", seed(text(2000), 9, zlib.Z_HUFFMAN_ONLY)
+    yield "runs", seed(bytes(5000) + b"a" * 700 + bytes(range(256)), 9)
+    yield "ramp", seed(ramp(4000), 6)
+    yield "empty", struct.pack("<H", 0) + b"\x03\x00"
 
 
 def b2nd(
@@ -269,10 +336,51 @@ def file_seeds() -> Seeds:
             yield f"directory-{name.name}", struct.pack("<BII", 1, len(index), 0) + index + chunk
 
 
+def repair_seeds() -> Seeds:
+    """Damaged ones; those of fuzz_file are replayed as well."""
+    import tempfile
+
+    import blosc2c
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "frame")
+        with blosc2c.SChunk(600, cparams={"typesize": 4}, urlpath=path, meta={"a": 1}) as s:
+            for i in range(4):
+                s.append_data(text(600, i))
+            s.vlmeta["i"] = 1
+        raw = path.read_bytes()
+        yield "cut", folded(0, raw[:-200])
+        yield "cut-in-a-chunk", folded(4, raw[:400])
+        yield "no-header", folded(2, raw[110:])
+        for name, at in [
+            ("header-len", 0x0E),
+            ("nbytes", 0x20),
+            ("cbytes", 0x2D),
+            ("index", raw.index(b"\x94\1\x93") - 20),
+        ]:
+            copy = bytearray(raw)
+            copy[at] ^= 0x15
+            yield f"damaged-{name}", folded(0, bytes(copy))
+        # Special chunks of a size that is no multiple of the items'.
+        with blosc2c.SChunk(1 << 19, cparams={"typesize": 1}, urlpath=path, mode="w") as s:
+            s.fill_special(5 << 19, blosc2c.SpecialValue.ZERO)
+        odd = bytearray(path.read_bytes())
+        odd[0x33] = 7
+        yield "odd-zeros", folded(0, bytes(odd))
+        with blosc2c.SChunk(600, urlpath=folder + "/d", contiguous=False) as d:
+            d.append_data(text(600))
+        yield "no-index-file", struct.pack("<BII", 1, 0, 0) + Path(folder, "d", "00000000.chunk").read_bytes()
+
+
 TARGETS = {
+    "repair": repair_seeds,
     "chunk": chunk_seeds,
     "frame": frame_seeds,
+    "legacy": legacy_seeds,
+    "ndcodec": ndcodec_seeds,
     "blosclz": blosclz_seeds,
+    "lz4": lz4_seeds,
+    "deflate": deflate_seeds,
     "nd": nd_seeds,
     "roundtrip": roundtrip_seeds,
     "edit": edit_seeds,

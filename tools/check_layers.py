@@ -20,6 +20,7 @@ RANKS = [
     ["schunk"],
     ["frame"],
     ["ndarray"],
+    ["repair"],
     ["api"],
 ]
 PUBLIC = "include"

@@ -17,11 +17,21 @@ from cffi import FFI
 BEGIN = "/* cffi: begin */"
 END = "/* cffi: end */"
 
-# Functions that C calls; blosc2c/reader.py defines them.
+# Functions that C calls; reader.py, integrity.py, plugins.py, callbacks.py and _ffi.py define them.
 CALLBACKS = """
 extern "Python" int user_read_at(void *handle, uint64_t at, void *dst, size_t n);
 extern "Python" int user_size(void *handle, uint64_t *size);
 extern "Python" void user_close(void *handle);
+extern "Python" int repair_note(void *handle, const b2c_repair_note *note);
+extern "Python" int repair_progress(void *handle, uint64_t done, uint64_t total);
+extern "Python" int user_encode(void *user, const b2c_block *block, const void *src, size_t n,
+                                void *dst, size_t cap, size_t *dst_len);
+extern "Python" int user_decode(void *user, const b2c_block *block, const void *src, size_t src_len,
+                                void *dst, size_t n);
+extern "Python" int user_forward(void *user, const b2c_block *block, const void *src, void *dst, size_t n);
+extern "Python" int user_backward(void *user, const b2c_block *block, const void *src, void *dst, size_t n);
+extern "Python" int user_block(void *user, const b2c_block *block, const void *src, void *dst, size_t n);
+extern "Python" void plugin_wanted(int kind, uint8_t id);
 """
 
 

@@ -45,7 +45,9 @@ b2c_status b2c_compress(b2c_ctx *ctx, const b2c_cparams *cparams, const void *sr
     NEED_BYTES(src, src_len);
     NEED(dst_len);
     NEED_BYTES(dst, dst_cap);
-    return b2i_chunk_encode(ctx, cparams, b2i_span_of(src, src_len), dst, dst_cap, dst_len, err);
+    b2i_site site = { .typesize = cparams->typesize, .hook = ctx->pre };
+    return b2i_chunk_encode(ctx, cparams, &site, b2i_span_of(src, src_len), dst, dst_cap, dst_len,
+                            err);
 }
 
 b2c_status b2c_decompress(b2c_ctx *ctx, const void *chunk, size_t chunk_len, void *dst,
@@ -59,6 +61,7 @@ b2c_status b2c_decompress(b2c_ctx *ctx, const void *chunk, size_t chunk_len, voi
     NEED(dst_len);
     NEED_BYTES(dst, dst_cap);
     B2I_TRY(b2i_chunk_open(&source, &ctx->limits, &c, err));
+    c.site.hook = ctx->post;
     b2c_status st = b2i_chunk_decode(ctx, &c, dst, dst_cap, err);
     if (st == B2C_OK || st == B2C_E_OUTPUT_SIZE) {
         *dst_len = c.head.nbytes;
@@ -100,6 +103,7 @@ b2c_status b2c_getitem(b2c_ctx *ctx, const void *chunk, size_t chunk_len, uint64
     NEED(dst_len);
     NEED_BYTES(dst, dst_cap);
     B2I_TRY(b2i_chunk_open(&source, &ctx->limits, &c, err));
+    c.site.hook = ctx->post;
     b2c_status st = getitem(ctx, &c, first, nitems, dst, dst_cap, dst_len, err);
     b2i_chunk_close(&c);
     return st;

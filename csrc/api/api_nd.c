@@ -3,6 +3,7 @@
  * one thing.
  * SPDX-License-Identifier: BSD-3-Clause
  */
+#include "frame.h"
 #include "nd.h"
 #include "need.h"
 
@@ -63,7 +64,7 @@ b2c_status b2c_nd_read(const b2c_schunk *schunk, b2c_ctx *ctx, const b2c_nd *nd,
                        void *dst, size_t dst_cap, b2c_error *err)
 {
     b2i_grid grid;
-    b2i_box box = { start, count, step };
+    b2i_selection box;
     NEED(schunk);
     NEED(ctx);
     NEED(nd);
@@ -72,45 +73,103 @@ b2c_status b2c_nd_read(const b2c_schunk *schunk, b2c_ctx *ctx, const b2c_nd *nd,
     NEED_BYTES(step, nd->ndim);
     NEED_BYTES(dst, dst_cap);
     B2I_TRY(b2i_grid_make(nd, &grid, err));
-    return b2i_nd_read(schunk, ctx, &grid, box, dst, dst_cap, err);
+    B2I_TRY(b2i_select_box(&grid, (b2i_box){ start, count, step }, &box, err));
+    return b2i_nd_read(schunk, ctx, &box, &schunk->post, dst, dst_cap, err);
 }
 
-b2c_status b2c_nd_append_chunk(b2c_schunk *schunk, b2c_ctx *ctx, const b2c_nd *nd, uint64_t nchunk,
-                               const void *src, size_t src_len, b2c_error *err)
+/* Takes the lock; who describes the array as it was before somebody else resized it is told so. */
+static b2c_status lock_array(b2c_schunk *schunk, const b2c_nd *nd, b2c_error *err)
+{
+    bool changed;
+    b2c_nd now;
+    B2I_TRY(b2i_schunk_lock(schunk, true, &changed, err));
+    if (!changed) {
+        return B2C_OK;
+    }
+    b2c_status st = b2c_nd_from_schunk(schunk, &now, err);
+    if (st == B2C_OK &&
+        (now.ndim != nd->ndim || memcmp(now.shape, nd->shape, sizeof now.shape) != 0)) {
+        st = b2i_fail_field(err, B2C_E_ARGUMENT, B2C_NO_OFFSET, "shape",
+                            "another process has resized the array: describe it anew");
+    }
+    return st == B2C_OK ? st : b2i_schunk_unlock(schunk, st, err);
+}
+
+b2c_status b2c_nd_append_chunks(b2c_schunk *schunk, b2c_ctx *ctx, const b2c_nd *nd, uint64_t first,
+                                uint64_t nchunks, const void *src, size_t src_len, b2c_error *err)
 {
     b2i_grid grid;
+    b2i_span bytes = b2i_span_of(src, src_len);
     NEED(schunk);
     NEED(ctx);
     NEED(nd);
     NEED_BYTES(src, src_len);
     B2I_TRY(b2i_grid_make(nd, &grid, err));
-    return b2i_nd_append_chunk(schunk, ctx, &grid, nchunk, b2i_span_of(src, src_len), err);
+    B2I_TRY(lock_array(schunk, nd, err));
+    b2c_status st = b2i_nd_append_chunks(schunk, ctx, &grid, first, nchunks, bytes, err);
+    return b2i_schunk_unlock(schunk, st, err);
 }
 
-b2c_status b2c_nd_append_all(b2c_schunk *schunk, b2c_ctx *ctx, const b2c_nd *nd, const void *src,
-                             size_t src_len, b2c_error *err)
+b2c_status b2c_nd_read_item(const b2c_schunk *schunk, b2c_ctx *ctx, const b2c_nd *nd,
+                            const uint64_t *coord, int kept, void *dst, size_t dst_cap,
+                            b2c_error *err)
 {
     b2i_grid grid;
     NEED(schunk);
     NEED(ctx);
     NEED(nd);
-    NEED_BYTES(src, src_len);
+    NEED_BYTES(coord, nd->ndim);
+    NEED_BYTES(dst, dst_cap);
     B2I_TRY(b2i_grid_make(nd, &grid, err));
-    return b2i_nd_append_all(schunk, ctx, &grid, b2i_span_of(src, src_len), err);
+    return b2i_nd_read_item(schunk, ctx, &grid, coord, kept != 0, dst, dst_cap, err);
 }
 
-b2c_status b2c_nd_read_points(const b2c_schunk *schunk, b2c_ctx *ctx, const b2c_nd *nd,
-                              const uint64_t *coords, uint64_t npoints, void *dst, size_t dst_cap,
+static b2c_status need_places(const b2c_nd *nd, const b2c_nd_places *places, b2c_error *err)
+{
+    NEED(nd);
+    NEED(places);
+    NEED_BYTES(places->coords, places->naxes != 0 && places->nplaces != 0);
+    NEED_BYTES(places->start, places->naxes < nd->ndim);
+    NEED_BYTES(places->count, places->naxes < nd->ndim);
+    NEED_BYTES(places->step, places->naxes < nd->ndim);
+    return B2C_OK;
+}
+
+b2c_status b2c_nd_read_places(const b2c_schunk *schunk, b2c_ctx *ctx, const b2c_nd *nd,
+                              const b2c_nd_places *places, void *dst, size_t dst_cap,
                               b2c_error *err)
 {
     b2i_grid grid;
+    b2i_selection sel;
     NEED(schunk);
     NEED(ctx);
-    NEED(nd);
-    NEED_BYTES(coords, nd->ndim != 0 && npoints != 0);
     NEED_BYTES(dst, dst_cap);
+    B2I_TRY(need_places(nd, places, err));
     B2I_TRY(b2i_grid_make(nd, &grid, err));
-    return b2i_nd_read_points(schunk, ctx, &grid, coords, npoints, dst, dst_cap, err);
+    B2I_TRY(b2i_select_places(&grid, places, schunk->now.nchunks, &sel, err));
+    b2c_status st = b2i_nd_read(schunk, ctx, &sel, &schunk->post, dst, dst_cap, err);
+    b2i_select_free(&sel);
+    return st;
+}
+
+b2c_status b2c_nd_write_places(b2c_schunk *schunk, b2c_ctx *ctx, const b2c_nd *nd,
+                               const b2c_nd_places *places, const void *src, size_t src_len,
+                               b2c_error *err)
+{
+    b2i_grid grid;
+    b2i_selection sel;
+    NEED(schunk);
+    NEED(ctx);
+    NEED_BYTES(src, src_len);
+    B2I_TRY(need_places(nd, places, err));
+    B2I_TRY(b2i_grid_make(nd, &grid, err));
+    B2I_TRY(lock_array(schunk, nd, err));
+    b2c_status st = b2i_select_places(&grid, places, schunk->now.nchunks, &sel, err);
+    if (st == B2C_OK) {
+        st = b2i_nd_write(schunk, ctx, &sel, b2i_span_of(src, src_len), err);
+        b2i_select_free(&sel);
+    }
+    return b2i_schunk_unlock(schunk, st, err);
 }
 
 b2c_status b2c_nd_write(b2c_schunk *schunk, b2c_ctx *ctx, const b2c_nd *nd, const uint64_t *start,
@@ -118,7 +177,7 @@ b2c_status b2c_nd_write(b2c_schunk *schunk, b2c_ctx *ctx, const b2c_nd *nd, cons
                         size_t src_len, b2c_error *err)
 {
     b2i_grid grid;
-    b2i_box box = { start, count, step };
+    b2i_selection box;
     NEED(schunk);
     NEED(ctx);
     NEED(nd);
@@ -127,7 +186,10 @@ b2c_status b2c_nd_write(b2c_schunk *schunk, b2c_ctx *ctx, const b2c_nd *nd, cons
     NEED_BYTES(step, nd->ndim);
     NEED_BYTES(src, src_len);
     B2I_TRY(b2i_grid_make(nd, &grid, err));
-    return b2i_nd_write(schunk, ctx, &grid, box, b2i_span_of(src, src_len), err);
+    B2I_TRY(b2i_select_box(&grid, (b2i_box){ start, count, step }, &box, err));
+    B2I_TRY(lock_array(schunk, nd, err));
+    return b2i_schunk_unlock(schunk,
+                             b2i_nd_write(schunk, ctx, &box, b2i_span_of(src, src_len), err), err);
 }
 
 b2c_status b2c_nd_resize(b2c_schunk *schunk, b2c_ctx *ctx, b2c_nd *nd, const uint64_t *shape,
@@ -137,5 +199,6 @@ b2c_status b2c_nd_resize(b2c_schunk *schunk, b2c_ctx *ctx, b2c_nd *nd, const uin
     NEED(ctx);
     NEED(nd);
     NEED_BYTES(shape, nd->ndim);
-    return b2i_nd_resize(schunk, ctx, nd, shape, err);
+    B2I_TRY(lock_array(schunk, nd, err));
+    return b2i_schunk_unlock(schunk, b2i_nd_resize(schunk, ctx, nd, shape, err), err);
 }

@@ -2,32 +2,16 @@
  * api_schunk.c: public functions of super-chunks: checks arguments, then calls.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "frame.h"
-
-static b2c_status missing(b2c_error *err, const char *field)
-{
-    return b2i_fail_field(err, B2C_E_ARGUMENT, B2C_NO_OFFSET, field, "must not be NULL");
-}
-
-#define NEED(p)                                                                                    \
-    do {                                                                                           \
-        if ((p) == NULL) {                                                                         \
-            return missing(err, #p);                                                               \
-        }                                                                                          \
-    } while (0)
-
-/* A buffer that may be absent when nothing is to be in it. */
-#define NEED_BYTES(p, n)                                                                           \
-    do {                                                                                           \
-        if ((p) == NULL && (n) != 0) {                                                             \
-            return missing(err, #p);                                                               \
-        }                                                                                          \
-    } while (0)
+#include "edit.h"
+#include "need.h"
 
 /* ---- life ---- */
 
 void b2c_schunk_params_init(b2c_schunk_params *params)
 {
+    if (params == NULL) {
+        return;
+    }
     *params = (b2c_schunk_params){ .size = sizeof *params,
                                    .durability = B2C_DURABILITY_PROCESS,
                                    .checksums = 1,
@@ -89,6 +73,12 @@ void b2c_schunk_free(b2c_schunk *schunk)
 
 void b2c_schunk_info_get(const b2c_schunk *schunk, b2c_schunk_info *info)
 {
+    if (schunk == NULL || info == NULL) {
+        if (info != NULL) {
+            *info = (b2c_schunk_info){ .nbytes = 0 };
+        }
+        return;
+    }
     const b2i_state *now = &schunk->now;
     uint8_t flags = schunk->has_stored_flags ? schunk->stored_flags : b2i_state_general_flags(now);
     *info = (b2c_schunk_info){
@@ -103,7 +93,8 @@ void b2c_schunk_info_get(const b2c_schunk *schunk, b2c_schunk_info *info)
         .blocksize = now->cparams.blocksize,
         .storage = schunk->store->storage,
         .is_writable = schunk->store->is_writable && !schunk->store->failed,
-        .frame_version = flags & 15u,
+        .frame_version = schunk->has_stored_flags ? schunk->frame_version : (uint8_t)(flags & 15u),
+        .is_legacy = schunk->is_legacy,
         .general_flags = flags,
         .nmeta = now->metas.n,
         .nvlmeta = now->vlmetas.n,
@@ -123,6 +114,7 @@ b2c_status b2c_schunk_set_cparams(b2c_schunk *schunk, const b2c_cparams *cparams
                               "the type size and block size of a super-chunk do not change");
     }
     schunk->now.cparams = *cparams;
+    schunk->has_own_cparams = true;
     return B2C_OK;
 }
 
@@ -155,7 +147,7 @@ b2c_status b2c_schunk_decode_chunk(const b2c_schunk *schunk, b2c_ctx *ctx, uint6
     NEED(ctx);
     NEED_BYTES(dst, dst_cap);
     NEED(dst_len);
-    return b2i_schunk_decode_chunk(schunk, ctx, nchunk, dst, dst_cap, dst_len, err);
+    return b2i_schunk_decode_chunk(schunk, ctx, nchunk, &schunk->post, dst, dst_cap, dst_len, err);
 }
 
 b2c_status b2c_schunk_read(const b2c_schunk *schunk, b2c_ctx *ctx, uint64_t at, uint64_t nbytes,
@@ -177,7 +169,10 @@ b2c_status b2c_schunk_append(b2c_schunk *schunk, b2c_ctx *ctx, const void *src, 
                              b2c_error *err)
 {
     NEED(schunk);
-    return b2c_schunk_insert(schunk, ctx, schunk->now.nchunks, src, src_len, err);
+    NEED(ctx);
+    NEED_BYTES(src, src_len);
+    RETURN_EDIT(schunk, b2i_schunk_insert_data(schunk, ctx, schunk->now.nchunks,
+                                               b2i_span_of(src, src_len), err));
 }
 
 b2c_status b2c_schunk_append_chunk(b2c_schunk *schunk, const void *chunk, size_t chunk_len,
@@ -185,7 +180,7 @@ b2c_status b2c_schunk_append_chunk(b2c_schunk *schunk, const void *chunk, size_t
 {
     NEED(schunk);
     NEED(chunk);
-    return b2i_schunk_append_chunk(schunk, b2i_span_of(chunk, chunk_len), err);
+    RETURN_EDIT(schunk, b2i_schunk_append_chunk(schunk, b2i_span_of(chunk, chunk_len), err));
 }
 
 b2c_status b2c_schunk_insert(b2c_schunk *schunk, b2c_ctx *ctx, uint64_t nchunk, const void *src,
@@ -194,7 +189,8 @@ b2c_status b2c_schunk_insert(b2c_schunk *schunk, b2c_ctx *ctx, uint64_t nchunk, 
     NEED(schunk);
     NEED(ctx);
     NEED_BYTES(src, src_len);
-    return b2i_schunk_insert_data(schunk, ctx, nchunk, b2i_span_of(src, src_len), err);
+    RETURN_EDIT(schunk,
+                b2i_schunk_insert_data(schunk, ctx, nchunk, b2i_span_of(src, src_len), err));
 }
 
 b2c_status b2c_schunk_insert_chunk(b2c_schunk *schunk, uint64_t nchunk, const void *chunk,
@@ -202,7 +198,8 @@ b2c_status b2c_schunk_insert_chunk(b2c_schunk *schunk, uint64_t nchunk, const vo
 {
     NEED(schunk);
     NEED(chunk);
-    return b2i_schunk_insert_chunk(schunk, nchunk, b2i_span_of(chunk, chunk_len), err);
+    RETURN_EDIT(schunk,
+                b2i_schunk_insert_chunk(schunk, nchunk, b2i_span_of(chunk, chunk_len), err));
 }
 
 b2c_status b2c_schunk_update(b2c_schunk *schunk, b2c_ctx *ctx, uint64_t nchunk, const void *src,
@@ -211,7 +208,8 @@ b2c_status b2c_schunk_update(b2c_schunk *schunk, b2c_ctx *ctx, uint64_t nchunk, 
     NEED(schunk);
     NEED(ctx);
     NEED_BYTES(src, src_len);
-    return b2i_schunk_update_data(schunk, ctx, nchunk, b2i_span_of(src, src_len), err);
+    RETURN_EDIT(schunk,
+                b2i_schunk_update_data(schunk, ctx, nchunk, b2i_span_of(src, src_len), err));
 }
 
 b2c_status b2c_schunk_update_chunk(b2c_schunk *schunk, uint64_t nchunk, const void *chunk,
@@ -219,13 +217,14 @@ b2c_status b2c_schunk_update_chunk(b2c_schunk *schunk, uint64_t nchunk, const vo
 {
     NEED(schunk);
     NEED(chunk);
-    return b2i_schunk_update_chunk(schunk, nchunk, b2i_span_of(chunk, chunk_len), err);
+    RETURN_EDIT(schunk,
+                b2i_schunk_update_chunk(schunk, nchunk, b2i_span_of(chunk, chunk_len), err));
 }
 
 b2c_status b2c_schunk_delete_chunk(b2c_schunk *schunk, uint64_t nchunk, b2c_error *err)
 {
     NEED(schunk);
-    return b2i_schunk_delete_chunk(schunk, nchunk, err);
+    RETURN_EDIT(schunk, b2i_schunk_delete_chunk(schunk, nchunk, err));
 }
 
 b2c_status b2c_schunk_reorder(b2c_schunk *schunk, const uint64_t *order, uint64_t norder,
@@ -233,21 +232,21 @@ b2c_status b2c_schunk_reorder(b2c_schunk *schunk, const uint64_t *order, uint64_
 {
     NEED(schunk);
     NEED_BYTES(order, norder);
-    return b2i_schunk_reorder(schunk, order, norder, err);
+    RETURN_EDIT(schunk, b2i_schunk_reorder(schunk, order, norder, err));
 }
 
 b2c_status b2c_schunk_fill_special(b2c_schunk *schunk, uint64_t nbytes, uint8_t kind,
                                    const void *value, b2c_error *err)
 {
     NEED(schunk);
-    return b2i_schunk_fill_special(schunk, nbytes, kind, value, err);
+    RETURN_EDIT(schunk, b2i_schunk_fill_special(schunk, nbytes, kind, value, err));
 }
 
 b2c_status b2c_schunk_update_special(b2c_schunk *schunk, uint64_t nchunk, uint8_t kind,
                                      const void *value, b2c_error *err)
 {
     NEED(schunk);
-    return b2i_schunk_update_special(schunk, nchunk, kind, value, err);
+    RETURN_EDIT(schunk, b2i_schunk_update_special(schunk, nchunk, kind, value, err));
 }
 
 b2c_status b2c_schunk_write(b2c_schunk *schunk, b2c_ctx *ctx, uint64_t at, const void *src,
@@ -256,27 +255,27 @@ b2c_status b2c_schunk_write(b2c_schunk *schunk, b2c_ctx *ctx, uint64_t at, const
     NEED(schunk);
     NEED(ctx);
     NEED_BYTES(src, src_len);
-    return b2i_schunk_write(schunk, ctx, at, b2i_span_of(src, src_len), err);
+    RETURN_EDIT(schunk, b2i_schunk_write(schunk, ctx, at, b2i_span_of(src, src_len), err));
 }
 
 b2c_status b2c_schunk_truncate(b2c_schunk *schunk, b2c_ctx *ctx, uint64_t nbytes, b2c_error *err)
 {
     NEED(schunk);
     NEED(ctx);
-    return b2i_schunk_truncate(schunk, ctx, nbytes, err);
+    RETURN_EDIT(schunk, b2i_schunk_truncate(schunk, ctx, nbytes, err));
 }
 
 b2c_status b2c_schunk_copy_chunks(const b2c_schunk *from, b2c_schunk *to, b2c_error *err)
 {
     NEED(from);
     NEED(to);
-    return b2i_schunk_copy_chunks(from, to, err);
+    RETURN_EDIT(to, b2i_schunk_copy_chunks(from, to, err));
 }
 
 b2c_status b2c_schunk_compact(b2c_schunk *schunk, b2c_error *err)
 {
     NEED(schunk);
-    return b2i_schunk_compact(schunk, err);
+    RETURN_EDIT(schunk, b2i_schunk_compact(schunk, err));
 }
 
 /* ---- commits ---- */
@@ -303,13 +302,18 @@ b2c_status b2c_schunk_set_checksums(b2c_schunk *schunk, int write, int verify, b
 b2c_status b2c_schunk_begin(b2c_schunk *schunk, b2c_error *err)
 {
     NEED(schunk);
-    return b2i_schunk_begin(schunk, err);
+    bool changed;
+    B2I_TRY(b2i_schunk_lock(schunk, true, &changed, err));
+    b2c_status st = b2i_schunk_begin(schunk, err);
+    return st == B2C_OK ? st : b2i_schunk_unlock(schunk, st, err);
 }
 
 b2c_status b2c_schunk_commit(b2c_schunk *schunk, b2c_error *err)
 {
     NEED(schunk);
-    return b2i_schunk_commit(schunk, err);
+    bool was_open = schunk->saved != NULL;
+    b2c_status st = b2i_schunk_commit(schunk, err);
+    return was_open ? b2i_schunk_unlock(schunk, st, err) : st;
 }
 
 b2c_status b2c_schunk_rollback(b2c_schunk *schunk, b2c_error *err)
@@ -319,13 +323,13 @@ b2c_status b2c_schunk_rollback(b2c_schunk *schunk, b2c_error *err)
         return b2i_fail(err, B2C_E_ARGUMENT, B2C_NO_OFFSET, "no transaction is open");
     }
     b2i_schunk_rollback(schunk);
-    return B2C_OK;
+    return b2i_schunk_unlock(schunk, B2C_OK, err);
 }
 
 b2c_status b2c_schunk_flush(b2c_schunk *schunk, b2c_error *err)
 {
     NEED(schunk);
-    return b2i_schunk_flush(schunk, err);
+    RETURN_EDIT(schunk, b2i_schunk_flush(schunk, err));
 }
 
 b2c_status b2c_schunk_verify_chunk(const b2c_schunk *schunk, b2c_ctx *ctx, uint64_t nchunk,
@@ -335,6 +339,58 @@ b2c_status b2c_schunk_verify_chunk(const b2c_schunk *schunk, b2c_ctx *ctx, uint6
     NEED(ctx);
     NEED(has_checksum);
     return b2i_schunk_verify_chunk(schunk, ctx, nchunk, has_checksum, err);
+}
+
+/* ---- with other processes ---- */
+
+b2c_status b2c_schunk_lock(b2c_schunk *schunk, int exclusive, int *changed, b2c_error *err)
+{
+    NEED(schunk);
+    bool is_changed;
+    B2I_TRY(b2i_schunk_lock(schunk, exclusive != 0, &is_changed, err));
+    if (changed != NULL) {
+        *changed = is_changed;
+    }
+    return B2C_OK;
+}
+
+b2c_status b2c_schunk_unlock(b2c_schunk *schunk, b2c_error *err)
+{
+    NEED(schunk);
+    return b2i_schunk_unlock(schunk, B2C_OK, err);
+}
+
+b2c_status b2c_schunk_refresh(b2c_schunk *schunk, int *change, b2c_error *err)
+{
+    NEED(schunk);
+    NEED(change);
+    return b2i_schunk_refresh(schunk, change, err);
+}
+
+int b2c_schunk_is_current(const b2c_schunk *schunk)
+{
+    return schunk == NULL || b2i_schunk_is_current(schunk);
+}
+
+b2c_status b2c_schunk_recheck(b2c_schunk *schunk, int *lost, b2c_error *err)
+{
+    NEED(schunk);
+    NEED(lost);
+    bool is_lost;
+    B2I_TRY(b2i_schunk_recheck(schunk, &is_lost, err));
+    *lost = is_lost;
+    return B2C_OK;
+}
+
+b2c_status b2c_schunk_verify_chunks(const b2c_schunk *schunk, b2c_ctx *ctx, uint64_t first,
+                                    uint64_t max_payloads, uint64_t *nsound, uint64_t *nunverified,
+                                    b2c_error *err)
+{
+    NEED(schunk);
+    NEED(ctx);
+    NEED(nsound);
+    NEED(nunverified);
+    return b2i_schunk_verify_chunks(schunk, ctx, first, max_payloads, nsound, nunverified, err);
 }
 
 /* ---- as one contiguous frame ---- */

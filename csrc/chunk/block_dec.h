@@ -7,6 +7,9 @@
 
 #include "chunk.h"
 
+/* What user code is told about unit i. */
+b2c_block b2i_chunk_about(const b2i_chunk *chunk, uint32_t i);
+
 /*
  * Decodes block i (n bytes) of a chunk that has blocks into dst.  'ref' is the
  * restored block 0 for the delta filter, NULL for block 0 itself.

@@ -6,9 +6,20 @@
 
 b2i_span b2i_plan_block(const b2i_plan *plan, uint32_t i)
 {
+    if (plan->vl != NULL) {
+        return plan->vl[i];
+    }
     size_t at = (size_t)i * plan->blocksize;
     size_t left = plan->src.n - at;
     return b2i_span_of(plan->src.p + at, left < plan->blocksize ? left : plan->blocksize);
+}
+
+b2c_block b2i_plan_about(const b2i_plan *plan, uint32_t i)
+{
+    uint32_t at = plan->vl != NULL ? plan->vl_at[i] : i * plan->blocksize;
+    b2c_block block = b2i_site_block(plan->site, i, at, b2i_plan_block(plan, i).n, plan->typesize);
+    block.clevel = plan->cparams->clevel;
+    return block;
 }
 
 uint32_t b2i_plan_nstreams(const b2i_plan *plan, size_t n)
@@ -30,8 +41,10 @@ b2c_status b2i_block_filter(b2i_worker *w, const b2i_plan *plan, uint32_t i, con
         return b2i_fail_memory(err);
     }
     b2i_span ref = i == 0 ? b2i_span_of(NULL, 0) : plan->ref;
-    b2i_pipeline_forward(&plan->pipeline, src.p, src.n, ref.p, ref.n, a, b, out);
-    return B2C_OK;
+    b2c_block about = b2i_plan_about(plan, i);
+    b2i_pipeline pl = plan->pipeline;
+    pl.block = &about;
+    return b2i_pipeline_forward(&pl, src.p, src.n, ref.p, ref.n, a, b, out, err);
 }
 
 static bool is_run(const uint8_t *p, size_t n)
@@ -53,23 +66,39 @@ static size_t put_run(uint8_t byte, uint8_t *dst, size_t cap)
     return len;
 }
 
-/* One stream of n bytes; *len 0 when it does not fit. */
-static b2c_status put_stream(b2i_worker *w, const b2i_plan *plan, const uint8_t *src, size_t n,
-                             uint8_t *dst, size_t cap, size_t *len)
+/* Compresses one stream of block i; *clen 0 when it does not get smaller. */
+static b2c_status encode_stream(b2i_worker *w, const b2i_plan *plan, uint32_t i, int clevel,
+                                b2i_span src, uint8_t *dst, size_t cap, size_t *clen,
+                                b2c_error *err)
 {
-    size_t clen = 0;
+    const b2i_codec *codec = plan->codec;
+    size_t room = cap < src.n - 1 ? cap : src.n - 1;
+    *clen = 0;
+    if (codec->encode_block != NULL && cap >= src.n) {
+        b2c_block about = b2i_plan_about(plan, i);
+        about.meta = plan->cparams->codec_meta;
+        return codec->encode_block(codec, &about, src, dst, cap, clen, err);
+    }
+    if (codec->encode_block != NULL || room == 0) {
+        return B2C_OK;
+    }
+    b2c_status st = codec->encode(w->codecs, clevel, plan->dict, src.p, src.n, dst, room, clen);
+    return st == B2C_OK ? st : b2i_fail(err, st, B2C_NO_OFFSET, b2c_status_text(st));
+}
+
+/* One stream; *len 0 when it does not fit. */
+static b2c_status put_stream(b2i_worker *w, const b2i_plan *plan, uint32_t i, int clevel,
+                             b2i_span src, uint8_t *dst, size_t cap, size_t *len, b2c_error *err)
+{
+    size_t clen;
     *len = 0;
     if (cap <= 4) {
         return B2C_OK;
     }
-    size_t room = cap - 4 < n - 1 ? cap - 4 : n - 1;
-    if (room > 0) {
-        B2I_TRY(plan->codec->encode(w->codecs, plan->cparams->clevel, plan->dict, src, n, dst + 4,
-                                    room, &clen));
-    }
-    if (clen == 0 && cap - 4 >= n) { /* raw: a size equal to the stream's length says so */
-        memcpy(dst + 4, src, n);
-        clen = n;
+    B2I_TRY(encode_stream(w, plan, i, clevel, src, dst + 4, cap - 4, &clen, err));
+    if (clen == 0 && cap - 4 >= src.n) { /* raw: a size equal to the stream's length says so */
+        memcpy(dst + 4, src.p, src.n);
+        clen = src.n;
     }
     if (clen != 0) {
         b2i_st32le(dst, (uint32_t)clen);
@@ -85,6 +114,7 @@ b2c_status b2i_block_encode(b2i_worker *w, const b2i_plan *plan, uint32_t i, uin
     size_t n = b2i_plan_block(plan, i).n, used = 0;
     uint32_t nstreams = b2i_plan_nstreams(plan, n);
     size_t stream_len = n / nstreams;
+    bool full = n == plan->blocksize || !plan->is_split;
 
     *len = 0;
     *all_zero = true;
@@ -95,10 +125,9 @@ b2c_status b2i_block_encode(b2i_worker *w, const b2i_plan *plan, uint32_t i, uin
             put = put_run(src[0], dst + used, cap - used);
             *all_zero = *all_zero && src[0] == 0;
         } else {
-            b2c_status st = put_stream(w, plan, src, stream_len, dst + used, cap - used, &put);
-            if (st != B2C_OK) {
-                return b2i_fail(err, st, B2C_NO_OFFSET, b2c_status_text(st));
-            }
+            int clevel = full ? plan->clevels[k] : plan->cparams->clevel;
+            b2i_span stream = b2i_span_of(src, stream_len);
+            B2I_TRY(put_stream(w, plan, i, clevel, stream, dst + used, cap - used, &put, err));
             *all_zero = false;
         }
         if (put == 0) {
@@ -108,5 +137,24 @@ b2c_status b2i_block_encode(b2i_worker *w, const b2i_plan *plan, uint32_t i, uin
         used += put;
     }
     *len = used;
+    return B2C_OK;
+}
+
+b2c_status b2i_vlblock_encode(b2i_worker *w, const b2i_plan *plan, uint32_t i, uint8_t *dst,
+                              size_t cap, size_t *len, b2c_error *err)
+{
+    const uint8_t *src;
+    size_t n = b2i_plan_block(plan, i).n;
+    B2I_TRY(b2i_block_filter(w, plan, i, &src, err));
+    if (plan->cparams->clevel == 0) {
+        memcpy(dst + 4, src, n); /* cap is enough for that */
+        *len = 4 + n;
+    } else {
+        b2i_span stream = b2i_span_of(src, n);
+        B2I_TRY(put_stream(w, plan, i, plan->cparams->clevel, stream, dst, cap, len, err));
+    }
+    if (*len > 0) { /* the size in front is that of the block, its end tells that of the stream */
+        b2i_st32le(dst, (uint32_t)n);
+    }
     return B2C_OK;
 }

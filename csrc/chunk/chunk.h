@@ -10,6 +10,7 @@
 #include "codec.h"
 #include "ctx.h"
 #include "filter.h"
+#include "site.h"
 
 /* The header alone: sizes agree with each other, nothing is known of the bytes behind it. */
 typedef struct b2i_chunk_head {
@@ -39,6 +40,12 @@ typedef struct b2i_chunk_head {
  */
 b2c_status b2i_chunk_head_parse(b2i_span bytes, const b2c_limits *limits, b2i_chunk_head *out,
                                 b2c_error *err);
+
+/*
+ * Number of the parts that are stored one by one and can be checked alone: blocks, for memcpy
+ * chunks as if they had blocks of blocksize.  VL blocks do not count.
+ */
+uint32_t b2i_chunk_head_nparts(const b2i_chunk_head *head);
 
 /* The public facts of a header. */
 void b2i_chunk_info_from_head(const b2i_chunk_head *head, b2c_chunk_info *info);
@@ -71,6 +78,7 @@ struct b2i_chunk {
     b2i_dict *dict;
     b2i_scratch dict_bytes;
     b2i_scratch prefix; /* header and tables when they had to be read */
+    b2i_site site;      /* set by whoever has opened it */
 };
 
 /*
@@ -81,6 +89,9 @@ struct b2i_chunk {
 b2c_status b2i_chunk_open(const b2i_source *source, const b2c_limits *limits, b2i_chunk *out,
                           b2c_error *err);
 void b2i_chunk_close(b2i_chunk *chunk);
+
+/* The stored bytes of part i: [*at, *at + *n). */
+void b2i_chunk_part_at(const b2i_chunk *chunk, uint32_t i, uint32_t *at, uint32_t *n);
 
 /* ---- decoding ---- */
 
@@ -112,6 +123,18 @@ b2c_status b2i_chunk_decode_unit(b2c_ctx *ctx, uint32_t worker, const b2i_chunk 
 b2c_status b2i_chunk_decode_range(b2c_ctx *ctx, const b2i_chunk *chunk, uint64_t at, uint64_t n,
                                   uint8_t *dst, b2c_error *err);
 
+/* Whether the chunk decodes; in memory for a block per worker. */
+b2c_status b2i_chunk_check(b2c_ctx *ctx, const b2i_chunk *chunk, b2c_error *err);
+
+/*
+ * Blocks of variable size: their decoded sizes (B2C_E_OUTPUT_SIZE, B2C_E_UNSUPPORTED), and one of
+ * them (B2C_E_RANGE too); as the public functions.
+ */
+b2c_status b2i_chunk_vl_lens(const b2i_chunk *chunk, uint32_t *lens, size_t lens_cap,
+                             size_t *nblocks, b2c_error *err);
+b2c_status b2i_chunk_vl_block(b2c_ctx *ctx, const b2i_chunk *chunk, uint64_t nblock, uint8_t *dst,
+                              size_t dst_cap, size_t *dst_len, b2c_error *err);
+
 /* ---- encoding ---- */
 
 /* Checks all of cparams; fails naming the parameter. */
@@ -120,9 +143,41 @@ b2c_status b2i_cparams_check(const b2c_cparams *cparams, b2c_error *err);
 /* Block size that compression will use for n bytes (chunk_tune.c). */
 uint32_t b2i_tune_blocksize(const b2c_cparams *cparams, size_t n);
 
-/* As b2c_compress(); dst_cap >= n + 32 never fails for lack of room. */
-b2c_status b2i_chunk_encode(b2c_ctx *ctx, const b2c_cparams *cparams, b2i_span src, uint8_t *dst,
-                            size_t dst_cap, size_t *dst_len, b2c_error *err);
+/*
+ * As b2c_compress(); dst_cap >= n + 32 never fails for lack of room.  site NULL: the chunk is
+ * alone and nothing is to be done with the data before.
+ */
+b2c_status b2i_chunk_encode(b2c_ctx *ctx, const b2c_cparams *cparams, const b2i_site *site,
+                            b2i_span src, uint8_t *dst, size_t dst_cap, size_t *dst_len,
+                            b2c_error *err);
+
+/*
+ * As b2c_vlcompress() with the blocks as spans, which are changed when there is a pre-filter.
+ * dst_cap >= b2i_vl_bound() never fails for lack of room.
+ */
+b2c_status b2i_vl_encode(b2c_ctx *ctx, const b2c_cparams *cparams, const b2i_site *site,
+                         b2i_span *blocks, size_t nblocks, uint8_t *dst, size_t dst_cap,
+                         size_t *dst_len, b2c_error *err);
+size_t b2i_vl_bound(const b2i_span *blocks, uint32_t nblocks);
+
+/* A chunk of zeros, whatever their number above 0, that is no special one but as good as. */
+b2c_status b2i_zeros_encode(uint32_t nbytes, b2i_scratch *scratch, b2i_span *out, b2c_error *err);
+
+/* ---- changing some blocks (chunk_patch.c) ---- */
+
+#define B2I_BLOCK_STAYS UINT32_MAX
+
+/* Whether blocks that these parameters make can stand beside those of the chunk. */
+bool b2i_chunk_can_patch(const b2i_chunk *chunk, const b2c_cparams *cparams);
+
+/*
+ * The chunk with some blocks replaced, in scratch; out->n is 0 when it would be larger than its
+ * data. 'data' holds the new blocks, one after the other, which[i] is the number there of block i,
+ * or B2I_BLOCK_STAYS.  b2i_chunk_can_patch() must be true.
+ */
+b2c_status b2i_chunk_patch(b2c_ctx *ctx, const b2c_cparams *cparams, const b2i_chunk *chunk,
+                           const uint32_t *which, b2i_span data, b2i_scratch *scratch,
+                           b2i_span *out, b2c_error *err);
 
 /* Writes a special chunk; see b2c_special_chunk(). */
 b2c_status b2i_special_encode(const b2c_cparams *cparams, uint8_t kind, uint64_t nbytes,

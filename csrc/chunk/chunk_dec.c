@@ -28,6 +28,33 @@ void b2i_chunk_unit(const b2i_chunk *chunk, uint32_t i, uint32_t *at, uint32_t *
     *n = h->nbytes - *at < h->blocksize ? h->nbytes - *at : h->blocksize;
 }
 
+b2c_block b2i_chunk_about(const b2i_chunk *chunk, uint32_t i)
+{
+    uint32_t at, n;
+    b2i_chunk_unit(chunk, i, &at, &n);
+    return b2i_site_block(&chunk->site, i, at, n, chunk->head.typesize);
+}
+
+uint32_t b2i_chunk_head_nparts(const b2i_chunk_head *h)
+{
+    if (h->has_vlblocks) {
+        return 0;
+    }
+    return h->is_memcpy && h->nbytes > 0 ? (uint32_t)b2i_ceil_div(h->nbytes, h->blocksize)
+                                         : h->nblocks;
+}
+
+void b2i_chunk_part_at(const b2i_chunk *chunk, uint32_t i, uint32_t *at, uint32_t *n)
+{
+    if (chunk->head.nblocks > 0) {
+        *at = chunk->starts[i];
+        *n = chunk->ends[i] - chunk->starts[i];
+        return;
+    }
+    b2i_chunk_unit(chunk, i, at, n);
+    *at += chunk->head.header_len;
+}
+
 /* Whether blocks after the first need it as reference. */
 static bool needs_ref(const b2i_chunk *chunk)
 {
@@ -53,6 +80,7 @@ static b2c_status fill_range(b2i_worker *w, const b2i_chunk *c, uint32_t at, siz
     return B2C_OK;
 }
 
+/* Unit i as it is stored. */
 static b2c_status decode_unit(b2c_ctx *ctx, uint32_t worker, const b2i_chunk *c, uint32_t i,
                               b2i_span ref, uint8_t *dst, b2c_error *err)
 {
@@ -67,6 +95,26 @@ static b2c_status decode_unit(b2c_ctx *ctx, uint32_t worker, const b2i_chunk *c,
         ref = b2i_span_of(NULL, 0);
     }
     b2c_status st = b2i_block_decode(w, c, i, n, ref, dst, err);
+    if (st != B2C_OK) {
+        b2i_err_block(err, i);
+    }
+    return st;
+}
+
+/* Unit i as it is to be read: through the post-filter, when there is one. */
+static b2c_status read_unit(b2c_ctx *ctx, uint32_t worker, const b2i_chunk *c, uint32_t i,
+                            b2i_span ref, uint8_t *dst, b2c_error *err)
+{
+    if (c->site.hook.fn == NULL) {
+        return decode_unit(ctx, worker, c, i, ref, dst, err);
+    }
+    b2c_block about = b2i_chunk_about(c, i);
+    uint8_t *stored = b2i_scratch_get(&ctx->workers[worker].c, about.block_len);
+    if (stored == NULL) {
+        return b2i_fail_memory(err);
+    }
+    B2I_TRY(decode_unit(ctx, worker, c, i, ref, stored, err));
+    b2c_status st = b2i_hook_call(&c->site.hook, &about, stored, dst, err);
     if (st != B2C_OK) {
         b2i_err_block(err, i);
     }
@@ -90,8 +138,8 @@ b2c_status b2i_chunk_decode_begin(b2c_ctx *ctx, const b2i_chunk *chunk, b2c_erro
 b2c_status b2i_chunk_decode_unit(b2c_ctx *ctx, uint32_t worker, const b2i_chunk *chunk, uint32_t i,
                                  uint8_t *dst, b2c_error *err)
 {
-    return decode_unit(ctx, worker, chunk, i, b2i_span_of(ctx->ref.p, chunk->head.blocksize), dst,
-                       err);
+    return read_unit(ctx, worker, chunk, i, b2i_span_of(ctx->ref.p, chunk->head.blocksize), dst,
+                     err);
 }
 
 /* ---- several units through the pool ---- */
@@ -114,13 +162,13 @@ static b2c_status run_unit(void *arg, uint32_t item, uint32_t worker, b2c_error 
     uint64_t to = at + (uint64_t)n < j->at + j->n ? at + (uint64_t)n : j->at + j->n;
     uint8_t *dst = j->dst + (from - j->at);
     if (to - from == n) {
-        return decode_unit(j->ctx, worker, j->chunk, i, j->ref, dst, err);
+        return read_unit(j->ctx, worker, j->chunk, i, j->ref, dst, err);
     }
     uint8_t *tmp = b2i_scratch_get(&j->ctx->workers[worker].d, n);
     if (tmp == NULL) {
         return b2i_fail_memory(err);
     }
-    B2I_TRY(decode_unit(j->ctx, worker, j->chunk, i, j->ref, tmp, err));
+    B2I_TRY(read_unit(j->ctx, worker, j->chunk, i, j->ref, tmp, err));
     memcpy(dst, tmp + (from - at), (size_t)(to - from));
     return B2C_OK;
 }
@@ -157,7 +205,7 @@ b2c_status b2i_chunk_decode_range(b2c_ctx *ctx, const b2i_chunk *chunk, uint64_t
         return B2C_OK;
     }
     B2I_TRY(b2i_ctx_prepare(ctx, 1, &nworkers, err));
-    if (chunk->head.nblocks == 0) {
+    if (chunk->head.nblocks == 0 && chunk->site.hook.fn == NULL) {
         return fill_range(&ctx->workers[0], chunk, (uint32_t)at, (size_t)n, dst, err);
     }
     range_job j = { .ctx = ctx, .chunk = chunk, .at = at, .n = n, .dst = dst };
@@ -182,4 +230,78 @@ b2c_status b2i_chunk_decode(b2c_ctx *ctx, const b2i_chunk *chunk, uint8_t *dst, 
                               chunk->head.nbytes, dst_cap);
     }
     return b2i_chunk_decode_range(ctx, chunk, 0, chunk->head.nbytes, dst, err);
+}
+
+/* ---- decoding for nothing ---- */
+
+static b2c_status check_unit(void *arg, uint32_t item, uint32_t worker, b2c_error *err)
+{
+    const range_job *j = arg;
+    uint32_t at, n;
+    b2i_chunk_unit(j->chunk, item, &at, &n);
+    uint8_t *tmp = b2i_scratch_get(&j->ctx->workers[worker].d, n);
+    if (tmp == NULL) {
+        return b2i_fail_memory(err);
+    }
+    return decode_unit(j->ctx, worker, j->chunk, item, j->ref, tmp, err);
+}
+
+b2c_status b2i_chunk_check(b2c_ctx *ctx, const b2i_chunk *chunk, b2c_error *err)
+{
+    uint32_t nworkers, nunits = chunk->head.nblocks;
+    range_job j = { .ctx = ctx, .chunk = chunk };
+    if (nunits == 0) {
+        return B2C_OK; /* special and memcpy chunks decode when they are there */
+    }
+    if (needs_ref(chunk)) {
+        B2I_TRY(b2i_chunk_decode_begin(ctx, chunk, err));
+        j.ref = b2i_span_of(ctx->ref.p, chunk->head.blocksize);
+    }
+    bool is_large = chunk->head.nbytes >= PARALLEL_NBYTES;
+    B2I_TRY(b2i_ctx_prepare(ctx, is_large ? nunits : 1, &nworkers, err));
+    return b2i_pool_run(ctx->pool, nworkers, nunits, check_unit, &j, err);
+}
+
+/* ---- blocks of variable size ---- */
+
+static b2c_status need_vlblocks(const b2i_chunk *chunk, b2c_error *err)
+{
+    return chunk->head.has_vlblocks ? B2C_OK
+                                    : b2i_fail_field(err, B2C_E_UNSUPPORTED, 30, "blosc2_flags2",
+                                                     "not a chunk of variable-size blocks");
+}
+
+b2c_status b2i_chunk_vl_lens(const b2i_chunk *chunk, uint32_t *lens, size_t lens_cap,
+                             size_t *nblocks, b2c_error *err)
+{
+    B2I_TRY(need_vlblocks(chunk, err));
+    uint32_t n = chunk->head.nblocks;
+    *nblocks = n;
+    if (lens_cap < n) {
+        return b2i_fail_sizes(err, B2C_E_OUTPUT_SIZE, B2C_NO_OFFSET,
+                              "there are more blocks than room for their sizes", n, lens_cap);
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        lens[i] = chunk->vl_at[i + 1] - chunk->vl_at[i];
+    }
+    return B2C_OK;
+}
+
+b2c_status b2i_chunk_vl_block(b2c_ctx *ctx, const b2i_chunk *chunk, uint64_t nblock, uint8_t *dst,
+                              size_t dst_cap, size_t *dst_len, b2c_error *err)
+{
+    uint32_t at, n, nworkers;
+    B2I_TRY(need_vlblocks(chunk, err));
+    if (nblock >= chunk->head.nblocks) {
+        return b2i_fail_sizes(err, B2C_E_RANGE, B2C_NO_OFFSET, "there is no block of this number",
+                              chunk->head.nblocks, nblock);
+    }
+    b2i_chunk_unit(chunk, (uint32_t)nblock, &at, &n);
+    *dst_len = n;
+    if (dst_cap < n) {
+        return b2i_fail_sizes(err, B2C_E_OUTPUT_SIZE, B2C_NO_OFFSET,
+                              "the output buffer is smaller than the block", n, dst_cap);
+    }
+    B2I_TRY(b2i_ctx_prepare(ctx, 1, &nworkers, err));
+    return b2i_chunk_decode_unit(ctx, 0, chunk, (uint32_t)nblock, dst, err);
 }

@@ -43,8 +43,7 @@ b2c_status b2i_cparams_check(const b2c_cparams *cparams, b2c_error *err)
     }
     const b2i_codec *codec = b2i_codec_by_id(cparams->codec);
     if (codec == NULL) {
-        return b2i_fail_field(err, B2C_E_UNKNOWN_CODEC, B2C_NO_OFFSET, "codec",
-                              "the codec is not built in or registered");
+        return b2i_codec_fail_unknown(cparams->codec, B2C_NO_OFFSET, err);
     }
     if (cparams->use_dict && !codec->has_dict) {
         return bad_param(err, "use_dict", "only zstd, lz4 and lz4hc take a dictionary");
@@ -53,23 +52,33 @@ b2c_status b2i_cparams_check(const b2c_cparams *cparams, b2c_error *err)
     return b2i_pipeline_check(&pl, true, err);
 }
 
+b2i_plan b2i_plan_init(const b2c_cparams *cparams, const b2i_site *site, b2i_span src)
+{
+    return (b2i_plan){ .cparams = cparams,
+                       .site = site,
+                       .src = src,
+                       .codec = b2i_codec_by_id(cparams->codec),
+                       .pipeline = plan_pipeline(cparams),
+                       .typesize = b2i_tune_typesize(cparams) };
+}
+
 /* ---- headers ---- */
 
 static void put_head(const b2i_plan *p, uint8_t flags, uint8_t flags3, uint32_t cbytes,
                      uint8_t *dst)
 {
-    dst[0] = VERSION_CURRENT;
-    dst[1] = 1;
+    dst[0] = p->vl != NULL ? VERSION_VLBLOCKS : VERSION_CURRENT;
+    dst[1] = p->codec->stream_version == 0 ? 1 : p->codec->stream_version;
     dst[2] = flags;
     dst[3] = p->typesize;
     b2i_st32le(dst + 4, (uint32_t)p->src.n);
-    b2i_st32le(dst + 8, p->blocksize);
+    b2i_st32le(dst + 8, p->vl != NULL ? p->nblocks : p->blocksize);
     b2i_st32le(dst + 12, cbytes);
     memcpy(dst + 16, p->pipeline.filters, 6);
     dst[22] = p->cparams->codec;
     dst[23] = p->cparams->codec_meta;
     memcpy(dst + 24, p->pipeline.metas, 6);
-    dst[30] = 0;
+    dst[30] = p->vl != NULL ? FLAG2_VLBLOCKS : 0;
     dst[31] = flags3;
 }
 
@@ -103,10 +112,12 @@ static b2c_status put_memcpy(const b2i_plan *p, uint8_t flags, uint8_t *dst, siz
 
 /* ---- one repeated item ---- */
 
+/* Whether the decoder may restore something else: who knows what users' filters do. */
 static bool is_lossy(const b2i_pipeline *pl)
 {
-    enum { INT_TRUNC = 36 };
-    return b2i_pipeline_has(pl, B2C_FILTER_TRUNC_PREC) || b2i_pipeline_has(pl, INT_TRUNC);
+    enum { NDMEAN = 33, INT_TRUNC = 36 };
+    return b2i_pipeline_has(pl, B2C_FILTER_TRUNC_PREC) || b2i_pipeline_has(pl, INT_TRUNC) ||
+           b2i_pipeline_has(pl, NDMEAN) || b2i_pipeline_has_user(pl);
 }
 
 static bool repeats(b2i_span src, size_t len)
@@ -154,7 +165,10 @@ static b2c_status make_ref(b2c_ctx *ctx, b2i_plan *p, b2c_error *err)
         return b2i_fail_memory(err);
     }
     uint8_t *in = filtered == w->a.p ? w->a.p : w->b.p;
-    b2i_pipeline_backward(&p->pipeline, in, block0.n, NULL, 0, tmp, ref);
+    b2c_block about = b2i_plan_about(p, 0);
+    b2i_pipeline pl = p->pipeline;
+    pl.block = &about;
+    B2I_TRY(b2i_pipeline_backward(&pl, in, block0.n, NULL, 0, tmp, ref, err));
     p->ref = b2i_span_of(ref, block0.n);
     return B2C_OK;
 }
@@ -163,7 +177,8 @@ static b2c_status make_ref(b2c_ctx *ctx, b2i_plan *p, b2c_error *err)
 static b2c_status sample_blocks(b2c_ctx *ctx, const b2i_plan *p, size_t max_len, b2i_buf *out,
                                 b2c_error *err)
 {
-    size_t want = 100 * max_len / p->blocksize + 1;
+    size_t typical = p->vl != NULL ? p->src.n / p->nblocks : p->blocksize;
+    size_t want = 100 * max_len / typical + 1;
     uint32_t step = p->nblocks <= want ? 1 : (uint32_t)(p->nblocks / want);
     b2i_worker *w;
     B2I_TRY(b2i_ctx_worker(ctx, 0, &w, err));
@@ -185,11 +200,13 @@ static b2c_status make_dict(b2c_ctx *ctx, b2i_plan *p, uint8_t *dst, size_t cap,
     b2i_buf samples = { 0 };
     b2c_status st = B2C_OK;
     *len = 0;
-    if (!p->cparams->use_dict || max_len < MIN_DICT_WRITE || max_len > cap) {
+    bool too_few = p->vl != NULL && p->nblocks < MIN_DICT_BLOCKS;
+    if (!p->cparams->use_dict || max_len < MIN_DICT_WRITE || max_len > cap || too_few) {
         return B2C_OK;
     }
     B2I_GO(st, sample_blocks(ctx, p, max_len, &samples, err));
-    size_t stream_len = p->blocksize / b2i_plan_nstreams(p, p->blocksize);
+    size_t stream_len =
+        p->vl != NULL ? p->src.n / p->nblocks : p->blocksize / b2i_plan_nstreams(p, p->blocksize);
     st = b2i_dict_train(p->codec, b2i_span_of(samples.p, samples.n), stream_len, dst, max_len, len);
     if (st == B2C_OK && *len > 0) {
         st = b2i_dict_new(p->codec, b2i_span_of(dst, *len), p->cparams->clevel, &p->dict);
@@ -264,6 +281,10 @@ static b2c_status code_block(b2i_worker *w, const b2i_plan *p, uint32_t i, b2i_s
     if (*out == NULL) {
         return b2i_fail_memory(err);
     }
+    if (p->vl != NULL) {
+        *zero = false;
+        return b2i_vlblock_encode(w, p, i, *out, cap, len, err);
+    }
     return b2i_block_encode(w, p, i, *out, cap, len, zero, err);
 }
 
@@ -276,7 +297,12 @@ static b2c_status encode_serially(encode_job *j, b2i_worker *w, uint32_t i, b2c_
     if (j->overflow) {
         return B2C_OK;
     }
-    B2I_TRY(code_block(w, j->plan, i, b2i_span_of(at, j->limit - j->used), &out, &len, &zero, err));
+    b2c_status st =
+        code_block(w, j->plan, i, b2i_span_of(at, j->limit - j->used), &out, &len, &zero, err);
+    if (st != B2C_OK) {
+        b2i_err_block(err, i);
+        return st;
+    }
     j->overflow = len == 0 || len > j->limit - j->used;
     if (!j->overflow) {
         if (out != at) {
@@ -302,6 +328,9 @@ static b2c_status encode_block(void *arg, uint32_t i, uint32_t worker, b2c_error
     }
     if (st == B2C_OK && !has_overflown(j)) {
         st = code_block(w, j->plan, i, b2i_span_of(NULL, 0), &tmp, &len, &zero, err);
+    }
+    if (st != B2C_OK) {
+        b2i_err_block(err, i);
     }
     /* Also after a failure: the blocks behind are waiting. */
     size_t at = claim(j, i, st == B2C_OK ? len : 0, zero);
@@ -334,9 +363,8 @@ static b2c_status encode_blocks(b2c_ctx *ctx, encode_job *j, b2c_error *err)
     return st;
 }
 
-/* Table, dictionary and blocks; *dst_len 0 when memcpy is better. */
-static b2c_status put_regular(b2c_ctx *ctx, b2i_plan *p, uint8_t *dst, size_t limit,
-                              size_t *dst_len, b2c_error *err)
+b2c_status b2i_plan_put_blocks(b2c_ctx *ctx, b2i_plan *p, uint8_t *dst, size_t limit,
+                               size_t *dst_len, b2c_error *err)
 {
     size_t data_at = B2C_HEADER_LEN + 4 * (size_t)p->nblocks, dict_len = 0;
     *dst_len = 0;
@@ -360,7 +388,7 @@ static b2c_status put_regular(b2c_ctx *ctx, b2i_plan *p, uint8_t *dst, size_t li
     if (j.overflow) {
         return B2C_OK;
     }
-    if (j.all_zero) {
+    if (j.all_zero && !b2i_pipeline_has_user(&p->pipeline)) { /* whose zeros may mean anything */
         put_head(p, plan_flags(p), B2C_SPECIAL_ZERO << SPECIAL_SHIFT, B2C_HEADER_LEN, dst);
         *dst_len = B2C_HEADER_LEN;
         return B2C_OK;
@@ -370,9 +398,91 @@ static b2c_status put_regular(b2c_ctx *ctx, b2i_plan *p, uint8_t *dst, size_t li
     return B2C_OK;
 }
 
-b2c_status b2i_chunk_encode(b2c_ctx *ctx, const b2c_cparams *cparams, b2i_span src, uint8_t *dst,
-                            size_t dst_cap, size_t *dst_len, b2c_error *err)
+/* What can be checked only when the sizes of the blocks and their shape are known. */
+static b2c_status check_block(const b2i_plan *p, uint32_t i, b2c_error *err)
 {
+    size_t n = b2i_plan_block(p, i).n;
+    b2c_block about = b2i_plan_about(p, i);
+    b2i_pipeline pl = p->pipeline;
+    pl.block = &about;
+    B2I_TRY(b2i_pipeline_check_block(&pl, n, true, err));
+    if (p->codec->check_block == NULL || p->cparams->clevel == 0) {
+        return B2C_OK;
+    }
+    about.meta = p->cparams->codec_meta;
+    return p->codec->check_block(&about, n / b2i_plan_nstreams(p, n), err);
+}
+
+/* Of all blocks only the last may be of another size. */
+static b2c_status check_blocks(const b2i_plan *p, b2c_error *err)
+{
+    static const uint8_t movers[] = { B2C_FILTER_SHUFFLE, B2C_FILTER_BITSHUFFLE, B2C_FILTER_DELTA,
+                                      35 /* bytedelta */ };
+    for (size_t i = 0; i < sizeof movers && p->codec->takes_items; i++) {
+        if (b2i_pipeline_has(&p->pipeline, movers[i])) {
+            return bad_param(
+                err, "filters",
+                "zfp takes items as they are: no shuffle, bitshuffle, delta, bytedelta");
+        }
+    }
+    if (p->nblocks > 0) {
+        B2I_TRY(check_block(p, 0, err));
+    }
+    return p->nblocks > 1 ? check_block(p, p->nblocks - 1, err) : B2C_OK;
+}
+
+static b2c_status encode(b2c_ctx *ctx, b2i_plan *p, uint8_t *dst, size_t dst_cap, size_t *dst_len,
+                         b2c_error *err)
+{
+    size_t put = 0;
+    b2i_split split = b2i_tune_split(p->cparams, p->src.n, p->blocksize);
+    p->is_split = split == B2I_SPLIT_YES;
+    B2I_TRY(check_blocks(p, err));
+    bool plain = p->cparams->clevel == 0 || p->src.n < p->cparams->typesize || p->src.n == 0;
+    if (!plain) {
+        put_special(p, dst, dst_cap, &put);
+    }
+    if (put == 0 && (plain || p->src.n < B2C_HEADER_LEN)) {
+        return put_memcpy(p, FLAG_EXTENDED, dst, dst_cap, dst_len, err);
+    }
+    if (put == 0) {
+        size_t limit = p->src.n + B2C_HEADER_LEN < dst_cap ? p->src.n + B2C_HEADER_LEN : dst_cap;
+        B2I_TRY(b2i_plan_try(ctx, p, split, err));
+        b2c_status st = b2i_plan_put_blocks(ctx, p, dst, limit, &put, err);
+        b2i_dict_free(p->dict);
+        B2I_TRY(st);
+    }
+    if (put == 0) {
+        return put_memcpy(p, plan_flags(p), dst, dst_cap, dst_len, err);
+    }
+    *dst_len = put;
+    return B2C_OK;
+}
+
+/* With the source as the pre-filter makes it. */
+static b2c_status encode_filtered(b2c_ctx *ctx, b2i_plan *p, uint8_t *dst, size_t dst_cap,
+                                  size_t *dst_len, b2c_error *err)
+{
+    b2i_scratch filtered = { 0 };
+    uint8_t *src = b2i_scratch_get(&filtered, p->src.n);
+    if (src == NULL) {
+        return b2i_fail_memory(err);
+    }
+    b2c_status st =
+        b2i_site_filter(ctx, p->site, p->blocksize, p->typesize, p->src.p, p->src.n, src, err);
+    if (st == B2C_OK) {
+        p->src.p = src;
+        st = encode(ctx, p, dst, dst_cap, dst_len, err);
+    }
+    b2i_scratch_free(&filtered);
+    return st;
+}
+
+b2c_status b2i_chunk_encode(b2c_ctx *ctx, const b2c_cparams *cparams, const b2i_site *site,
+                            b2i_span src, uint8_t *dst, size_t dst_cap, size_t *dst_len,
+                            b2c_error *err)
+{
+    static const b2i_site alone;
     uint32_t nworkers;
     B2I_TRY(b2i_cparams_check(cparams, err));
     if (src.n > B2C_MAX_CHUNK_NBYTES) {
@@ -381,31 +491,18 @@ b2c_status b2i_chunk_encode(b2c_ctx *ctx, const b2c_cparams *cparams, b2i_span s
                               src.n);
     }
     B2I_TRY(b2i_ctx_prepare(ctx, 1, &nworkers, err));
-    b2i_plan p = { .cparams = cparams,
-                   .src = src,
-                   .codec = b2i_codec_by_id(cparams->codec),
-                   .pipeline = plan_pipeline(cparams),
-                   .typesize = b2i_tune_typesize(cparams) };
+    b2i_plan p = b2i_plan_init(cparams, site == NULL ? &alone : site, src);
     p.blocksize = b2i_tune_blocksize(cparams, src.n);
     p.nblocks = (uint32_t)b2i_ceil_div(src.n, p.blocksize);
-    p.is_split = b2i_tune_split(cparams, p.blocksize);
-    size_t put = 0;
-    bool plain = cparams->clevel == 0 || src.n < cparams->typesize || src.n == 0;
-    if (!plain) {
-        put_special(&p, dst, dst_cap, &put);
+    /*
+     * BloscLZ gives up early at low levels, and the first rows of a bitshuffled block are those of
+     * the lowest bits, which are noise.
+     */
+    bool patient =
+        cparams->codec == B2C_CODEC_BLOSCLZ && b2i_pipeline_has(&p.pipeline, B2C_FILTER_BITSHUFFLE);
+    memset(p.clevels, patient ? 9 : cparams->clevel, sizeof p.clevels);
+    if (p.site->hook.fn != NULL && src.n > 0) {
+        return encode_filtered(ctx, &p, dst, dst_cap, dst_len, err);
     }
-    if (put == 0 && (plain || src.n < B2C_HEADER_LEN)) {
-        return put_memcpy(&p, FLAG_EXTENDED, dst, dst_cap, dst_len, err);
-    }
-    if (put == 0) {
-        size_t limit = src.n + B2C_HEADER_LEN < dst_cap ? src.n + B2C_HEADER_LEN : dst_cap;
-        b2c_status st = put_regular(ctx, &p, dst, limit, &put, err);
-        b2i_dict_free(p.dict);
-        B2I_TRY(st);
-    }
-    if (put == 0) {
-        return put_memcpy(&p, plan_flags(&p), dst, dst_cap, dst_len, err);
-    }
-    *dst_len = put;
-    return B2C_OK;
+    return encode(ctx, &p, dst, dst_cap, dst_len, err);
 }

@@ -7,9 +7,11 @@
 #define B2I_CHUNK_ENC_H
 
 #include "chunk.h"
+#include "tune.h"
 
 typedef struct b2i_plan {
     const b2c_cparams *cparams;
+    const b2i_site *site;
     b2i_span src;
     const b2i_codec *codec;
     b2i_pipeline pipeline;
@@ -17,23 +19,53 @@ typedef struct b2i_plan {
     uint32_t nblocks;
     uint8_t typesize; /* as in the header */
     bool is_split;
-    b2i_dict *dict; /* or NULL */
-    b2i_span ref;   /* delta: block 0 as the decoder will restore it */
+    uint8_t clevels[255]; /* of each stream of a full block */
+    b2i_dict *dict;       /* or NULL */
+    b2i_span ref;         /* delta: block 0 as the decoder will restore it */
+
+    /*
+     * Blocks of variable size and where they are in the decoded data, else NULL.  blocksize is then
+     * that of the largest one, and of src only the length counts.
+     */
+    const b2i_span *vl;
+    const uint32_t *vl_at;
 } b2i_plan;
+
+/* What follows from the parameters alone; they were checked. */
+b2i_plan b2i_plan_init(const b2c_cparams *cparams, const b2i_site *site, b2i_span src);
+
+/* Header, table, dictionary and blocks below 'limit'; *dst_len 0 when they do not fit. */
+b2c_status b2i_plan_put_blocks(b2c_ctx *ctx, b2i_plan *plan, uint8_t *dst, size_t limit,
+                               size_t *dst_len, b2c_error *err);
 
 /* Source bytes of block i. */
 b2i_span b2i_plan_block(const b2i_plan *plan, uint32_t i);
 
+/* What user code is told about it; clevel is that of the plan. */
+b2c_block b2i_plan_about(const b2i_plan *plan, uint32_t i);
+
 /* Streams of a block of n bytes. */
 uint32_t b2i_plan_nstreams(const b2i_plan *plan, size_t n);
 
-/* Source of block i after the filters; w->a and w->b are its scratch.  B2C_E_MEMORY. */
+/*
+ * Decides 'is_split' where 'split' leaves it open, and lowers 'clevels' where the data does
+ * not gain from the level; both by trying on a sample.  B2C_E_MEMORY.
+ */
+b2c_status b2i_plan_try(b2c_ctx *ctx, b2i_plan *plan, b2i_split split, b2c_error *err);
+
+/* Source of block i after the filters; w->a and w->b are its scratch.
+ * B2C_E_MEMORY, B2C_E_CALLBACK. */
 b2c_status b2i_block_filter(b2i_worker *w, const b2i_plan *plan, uint32_t i, const uint8_t **out,
                             b2c_error *err);
 
+/* Block i, of variable size n, in at most cap >= n + 4 bytes; as b2i_block_encode(). */
+b2c_status b2i_vlblock_encode(b2i_worker *w, const b2i_plan *plan, uint32_t i, uint8_t *dst,
+                              size_t cap, size_t *len, b2c_error *err);
+
 /*
  * Block i as streams in at most cap bytes.  *len is their size, 0 when they do
- * not fit; *all_zero tells whether every stream is a run of zeros.  B2C_E_MEMORY.
+ * not fit; *all_zero tells whether every stream is a run of zeros.  B2C_E_MEMORY,
+ * B2C_E_CALLBACK.
  */
 b2c_status b2i_block_encode(b2i_worker *w, const b2i_plan *plan, uint32_t i, uint8_t *dst,
                             size_t cap, size_t *len, bool *all_zero, b2c_error *err);

@@ -40,6 +40,8 @@
 #define MAX_DICT_WRITE 32768  /* version 3 reads up to this */
 #define MIN_DICT_WRITE 256
 
-#define CODEC_NONE 255 /* a format that never had a codec ID */
+#define MIN_DICT_BLOCKS 8 /* of variable size */
+
+#define CODEC_NONE 3 /* Snappy, for all formats whose codecs have no ID: nobody has them */
 
 #endif

@@ -355,6 +355,9 @@ static b2c_status read_dict(b2i_chunk *c, uint32_t *data_at, b2c_error *err)
     if (c->codec == NULL) {
         return B2C_OK;
     }
+    if (!c->codec->has_dict && c->head.has_vlblocks) {
+        return B2C_OK; /* the reference library stores one that it does not use */
+    }
     if (!c->codec->has_dict) {
         return b2i_fail_field(err, B2C_E_CORRUPT, 31, "blosc2_flags",
                               "a dictionary for a codec that has none");

@@ -7,10 +7,15 @@
 #define B2I_CTX_H
 
 #include "alloc.h"
+#include "block_cache.h"
 #include "codec.h"
 #include "pool.h"
 
 #define B2I_MAX_THREADS 256
+#define B2I_NO_LIMIT    UINT64_MAX
+
+/* With defaults in place of zeros; NULL: all of them. */
+b2c_limits b2i_limits_full(const b2c_limits *limits);
 
 typedef struct b2i_worker {
     b2i_codec_state *codecs; /* made when first needed; see b2i_ctx_worker() */
@@ -19,13 +24,23 @@ typedef struct b2i_worker {
     b2i_scratch in;          /* stored bytes of a block that had to be read */
 } b2i_worker;
 
+/* A function of the user's for blocks; fn NULL: none. */
+typedef struct b2i_hook {
+    b2c_block_fn *fn;
+    void *user;
+} b2i_hook;
+
 struct b2c_ctx {
     b2c_pool *pool;
     uint32_t nthreads;
     b2c_limits limits; /* no field is 0 */
     b2i_worker *workers;
-    uint32_t nworkers; /* length of workers */
-    b2i_scratch ref;   /* delta: block 0 as the decoder restores it */
+    uint32_t nworkers;        /* length of workers */
+    b2i_scratch ref;          /* delta: block 0 as the decoder restores it */
+    b2i_block_cache *cache;   /* see b2i_ctx_cache() */
+    struct b2c_ctx **helpers; /* see b2i_ctx_helpers() */
+    uint32_t nhelpers;
+    b2i_hook pre, post; /* of chunks that are alone */
 };
 
 /*
@@ -33,6 +48,15 @@ struct b2c_ctx {
  * many it may use (at least 1).  Call before b2i_pool_run().
  */
 b2c_status b2i_ctx_prepare(b2c_ctx *ctx, uint32_t nitems, uint32_t *nworkers, b2c_error *err);
+
+/*
+ * For loops whose items need a context of their own, such as whole chunks: prepares serial ones,
+ * ctx->helpers[worker], and returns in *nworkers how many the loop may use (at least 1).
+ */
+b2c_status b2i_ctx_helpers(b2c_ctx *ctx, uint64_t nitems, uint32_t *nworkers, b2c_error *err);
+
+/* The context's decoded blocks, or NULL when there is no memory for them. */
+b2i_block_cache *b2i_ctx_cache(b2c_ctx *ctx);
 
 /* The worker's state with codecs in place.  B2C_E_MEMORY. */
 b2c_status b2i_ctx_worker(b2c_ctx *ctx, uint32_t worker, b2i_worker **out, b2c_error *err);

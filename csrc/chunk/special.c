@@ -5,6 +5,7 @@
 #include "special.h"
 #include "chunk.h"
 #include "chunk_format.h"
+#include "checked.h"
 
 /* Repeats the len bytes of an item over n bytes, starting at byte 'phase' of the item. */
 static void fill_pattern(uint8_t *dst, size_t n, const uint8_t *item, size_t len, size_t phase)
@@ -96,5 +97,32 @@ b2c_status b2i_special_encode(const b2c_cparams *cparams, uint8_t kind, uint64_t
     if (kind == B2C_SPECIAL_VALUE) {
         memcpy(dst + B2C_HEADER_LEN, value, cparams->typesize);
     }
+    return B2C_OK;
+}
+
+/* Blocks of the size that most readers keep in memory anyway. */
+#define ZERO_BLOCKSIZE ((uint32_t)1 << 20)
+
+b2c_status b2i_zeros_encode(uint32_t nbytes, b2i_scratch *scratch, b2i_span *out, b2c_error *err)
+{
+    uint32_t nblocks = (uint32_t)b2i_ceil_div(nbytes, ZERO_BLOCKSIZE);
+    uint32_t data_at = B2C_HEADER_LEN + 4 * nblocks;
+    size_t len = data_at + 4 * (size_t)nblocks;
+    uint8_t *p = b2i_scratch_get(scratch, len);
+    if (p == NULL) {
+        return b2i_fail_memory(err);
+    }
+    memset(p, 0, len); /* a stream whose size is 0 stands for zeros */
+    p[0] = VERSION_CURRENT;
+    p[1] = 1;
+    p[2] = FLAG_EXTENDED | FLAG_UNSPLIT;
+    p[3] = 1;
+    b2i_st32le(p + 4, nbytes);
+    b2i_st32le(p + 8, nbytes < ZERO_BLOCKSIZE ? nbytes : ZERO_BLOCKSIZE);
+    b2i_st32le(p + 12, (uint32_t)len);
+    for (uint32_t i = 0; i < nblocks; i++) {
+        b2i_st32le(p + B2C_HEADER_LEN + 4 * (size_t)i, data_at + 4 * i);
+    }
+    *out = b2i_span_of(p, len);
     return B2C_OK;
 }

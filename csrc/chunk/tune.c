@@ -5,6 +5,8 @@
  */
 #include "tune.h"
 
+#include <string.h>
+
 enum { KIB = 1024, MIB = 1024 * KIB };
 
 uint8_t b2i_tune_typesize(const b2c_cparams *cparams)
@@ -12,32 +14,14 @@ uint8_t b2i_tune_typesize(const b2c_cparams *cparams)
     return cparams->typesize > 255 ? 1 : (uint8_t)cparams->typesize;
 }
 
-static bool has_shuffle(const b2c_cparams *cparams)
+static bool has_filter(const b2c_cparams *cparams, uint8_t filter)
 {
-    for (int i = 0; i < B2C_MAX_FILTERS; i++) {
-        if (cparams->filters[i] == B2C_FILTER_SHUFFLE) {
-            return true;
-        }
-    }
-    return false;
+    return memchr(cparams->filters, filter, B2C_MAX_FILTERS) != NULL;
 }
 
-/*
- * Splitting pays for codecs that look at few positions: a byte plane of shuffled
- * numbers is either regular or noise.  Planes below 32 bytes are not worth it.
- */
-bool b2i_tune_split(const b2c_cparams *cparams, size_t blocksize)
+static bool has_planes(const b2c_cparams *cparams)
 {
-    uint8_t typesize = b2i_tune_typesize(cparams);
-    if (cparams->splitmode == B2C_SPLIT_ALWAYS) {
-        return true;
-    }
-    if (cparams->splitmode == B2C_SPLIT_NEVER) {
-        return false;
-    }
-    bool fast = cparams->codec == B2C_CODEC_BLOSCLZ || cparams->codec == B2C_CODEC_LZ4 ||
-                (cparams->codec == B2C_CODEC_ZSTD && cparams->clevel <= 5);
-    return fast && has_shuffle(cparams) && typesize <= 16 && blocksize / typesize >= 32;
+    return has_filter(cparams, B2C_FILTER_SHUFFLE) && b2i_tune_typesize(cparams) <= 16;
 }
 
 static bool is_high_ratio(uint8_t codec)
@@ -45,35 +29,103 @@ static bool is_high_ratio(uint8_t codec)
     return codec == B2C_CODEC_LZ4HC || codec == B2C_CODEC_ZLIB || codec == B2C_CODEC_ZSTD;
 }
 
-/* Whole blocks: about the L1 or L2 cache, more for codecs and levels that use long windows. */
-static size_t whole_blocksize(const b2c_cparams *cparams)
+/*
+ * A byte plane of shuffled numbers is either regular or noise, and is coded and
+ * decoded best alone; below 32 bytes that does not pay.  Codecs that look far sometimes find
+ * what several planes have in common, as in sparse data: they split where a trial says so,
+ * in chunks large enough to pay for it.
+ */
+b2i_split b2i_tune_split(const b2c_cparams *cparams, size_t n, size_t blocksize)
 {
-    size_t b = is_high_ratio(cparams->codec) ? 64 * KIB : 32 * KIB;
-    switch (cparams->clevel) {
-    case 0:
-        return b / 4;
-    case 1:
-        return b / 2;
-    case 2:
-        return b;
-    case 3:
-        return b * 2;
-    case 4:
-    case 5:
-        return b * 4;
-    case 9:
-        return is_high_ratio(cparams->codec) ? b * 16 : b * 8;
-    default:
-        return b * 8;
+    enum { TRIAL_NBYTES = 256 * KIB };
+    if (cparams->splitmode == B2C_SPLIT_ALWAYS) {
+        return B2I_SPLIT_YES;
     }
+    if (cparams->splitmode == B2C_SPLIT_NEVER || !has_planes(cparams) ||
+        blocksize / b2i_tune_typesize(cparams) < 32) {
+        return B2I_SPLIT_NO;
+    }
+    if (cparams->codec == B2C_CODEC_BLOSCLZ || cparams->codec == B2C_CODEC_LZ4 ||
+        (cparams->codec == B2C_CODEC_ZSTD && cparams->clevel <= 5)) {
+        return B2I_SPLIT_YES;
+    }
+    bool try = is_high_ratio(cparams->codec) && n >= TRIAL_NBYTES &&
+               b2i_tune_typesize(cparams) > 1 && !cparams->use_dict;
+    return try ? B2I_SPLIT_TRY : B2I_SPLIT_NO;
 }
 
-/* Split blocks: planes of 32 KiB at low levels to 512 KiB at level 9. */
-static size_t split_blocksize(const b2c_cparams *cparams, uint8_t typesize)
+/* ---- block size ---- */
+
+/*
+ * The smallest block for a level, in KiB: with less the chunk becomes larger than those of
+ * other implementations.  For planes of split blocks, and for whole blocks of codecs with
+ * short and long windows.
+ */
+static size_t least_blocksize(const b2c_cparams *cparams, b2i_split split)
 {
     static const size_t plane[10] = { 32, 32, 32, 32, 64, 64, 64, 128, 256, 512 };
-    size_t b = plane[cparams->clevel] * KIB * typesize;
-    return b > 4 * MIB ? 4 * MIB : b;
+    static const size_t fast[10] = { 8, 16, 32, 64, 128, 128, 256, 256, 256, 256 };
+    static const size_t high[10] = { 16, 32, 64, 128, 256, 256, 512, 512, 512, 1024 };
+    if (split == B2I_SPLIT_YES) {
+        size_t b = plane[cparams->clevel] * KIB * b2i_tune_typesize(cparams);
+        return b > 4 * MIB ? 4 * MIB : b;
+    }
+    return (is_high_ratio(cparams->codec) ? high : fast)[cparams->clevel] * KIB;
+}
+
+/*
+ * The size from which on chunks hardly shrink any more.  Rows of bitshuffled blocks should
+ * fit the codec's window (LZ4: 64 KiB, deflate: 32 KiB) several times, and decoding
+ * them is fastest in the L2 cache; the low levels of ZSTD lose track in long ones.
+ */
+static size_t good_blocksize(const b2c_cparams *cparams)
+{
+    size_t level = cparams->clevel;
+    if (!has_filter(cparams, B2C_FILTER_BITSHUFFLE)) {
+        return level < 7 ? 512 * KIB : MIB;
+    }
+    if (cparams->codec == B2C_CODEC_ZSTD && level < 4) {
+        return level == 1 ? 64 * KIB : 128 * KIB;
+    }
+    bool far = cparams->codec == B2C_CODEC_ZSTD || cparams->codec == B2C_CODEC_LZ4HC;
+    return (level < 6 ? 128 * KIB : 256 * KIB) << (far ? 1 + (level == 9) : 0);
+}
+
+/*
+ * Rows of bitshuffled blocks get an odd number of cache lines, where they would all be in the
+ * same cache set otherwise and filtering take 4 times as long; for codecs that
+ * are not much slower than that.
+ */
+static size_t spread_rows(const b2c_cparams *cparams, size_t b)
+{
+    enum { CROWDED = 32 };
+    size_t line = 512 * (size_t)b2i_tune_typesize(cparams), nlines = b / line;
+    bool fast = cparams->codec != B2C_CODEC_ZSTD && cparams->codec != B2C_CODEC_ZLIB;
+    bool spread =
+        fast && line > 512 && nlines >= CROWDED && has_filter(cparams, B2C_FILTER_BITSHUFFLE);
+    return spread ? (nlines | 1) * line : b;
+}
+
+/*
+ * The larger of both, but four blocks at least where that costs nothing, so that threads
+ * have something to share.  Blocks are of equal length, up to a small rest: a short block at the
+ * end would not be split.
+ */
+static size_t auto_blocksize(const b2c_cparams *cparams, size_t n)
+{
+    size_t typesize = b2i_tune_typesize(cparams);
+    b2i_split split = cparams->clevel == 0 ? B2I_SPLIT_NO : b2i_tune_split(cparams, n, n);
+    if (n < 32 * KIB && split == B2I_SPLIT_NO) {
+        return n;
+    }
+    size_t least = least_blocksize(cparams, split), good = good_blocksize(cparams);
+    size_t b = good > n / 4 ? n / 4 : good;
+    b = b > least ? b : least;
+    if (b >= n || cparams->clevel == 0) {
+        return b;
+    }
+    b = n / (n / b);
+    return b == n ? b : spread_rows(cparams, b - b % (64 * typesize));
 }
 
 uint32_t b2i_tune_blocksize(const b2c_cparams *cparams, size_t n)
@@ -82,13 +134,7 @@ uint32_t b2i_tune_blocksize(const b2c_cparams *cparams, size_t n)
     if (n < typesize || n == 0) {
         return 1;
     }
-    size_t b = cparams->blocksize;
-    if (b == 0) {
-        b = n < 32 * KIB ? n : whole_blocksize(cparams);
-        if (cparams->clevel > 0 && b2i_tune_split(cparams, n)) {
-            b = split_blocksize(cparams, (uint8_t)typesize);
-        }
-    }
+    size_t b = cparams->blocksize == 0 ? auto_blocksize(cparams, n) : cparams->blocksize;
     b = b > n ? n : b;
     b = b < typesize ? typesize : b;
     return (uint32_t)(b - b % typesize);

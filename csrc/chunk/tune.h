@@ -11,7 +11,13 @@
 /* Type size as chunk headers hold it: 1 for types above 255 bytes. */
 uint8_t b2i_tune_typesize(const b2c_cparams *cparams);
 
-/* Whether full blocks of 'blocksize' bytes are split into one stream per byte of the item. */
-bool b2i_tune_split(const b2c_cparams *cparams, size_t blocksize);
+typedef enum b2i_split {
+    B2I_SPLIT_NO,
+    B2I_SPLIT_YES,
+    B2I_SPLIT_TRY /* whatever makes a sample smaller */
+} b2i_split;
+
+/* Whether full blocks of a chunk of n bytes are split into one stream per byte of the item. */
+b2i_split b2i_tune_split(const b2c_cparams *cparams, size_t n, size_t blocksize);
 
 #endif

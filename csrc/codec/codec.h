@@ -20,12 +20,15 @@ void b2i_codec_state_free(b2i_codec_state *state);
 /* A dictionary prepared for one codec; read-only once made, shared by all workers. */
 typedef struct b2i_dict b2i_dict;
 
+enum { B2I_FORMAT_BY_ID = 6 }; /* of codecs that chunk headers name by their number */
+
 typedef struct b2i_codec {
-    uint8_t id;          /* B2C_CODEC_… */
-    uint8_t format;      /* value of the chunk header's format bits (0…4) */
-    bool has_dict;       /* takes dictionaries */
-    const char *name;    /* "zstd" */
-    const char *library; /* "Zstandard" */
+    uint8_t id;             /* B2C_CODEC_… */
+    uint8_t format;         /* value of the chunk header's format bits (0…4, 6) */
+    uint8_t stream_version; /* byte 1 of chunks; 0 stands for 1 */
+    bool has_dict;          /* takes dictionaries */
+    const char *name;       /* "zstd" */
+    const char *library;    /* "Zstandard" */
     const char *(*version)(void);
 
     /*
@@ -44,10 +47,29 @@ typedef struct b2i_codec {
      */
     b2c_status (*decode)(b2i_codec_state *state, const b2i_dict *dict, b2i_span src, uint8_t *dst,
                          size_t n);
+
+    /*
+     * Codecs that are told about the block have these instead of the two above.  encode_block()
+     * is given room for src.n bytes or more, and fails with B2C_E_CALLBACK also.
+     */
+    b2c_status (*encode_block)(const struct b2i_codec *codec, const b2c_block *block, b2i_span src,
+                               uint8_t *dst, size_t cap, size_t *out_len, b2c_error *err);
+    b2c_status (*decode_block)(const struct b2i_codec *codec, const b2c_block *block, b2i_span src,
+                               uint8_t *dst, size_t n, b2c_error *err);
+    /* Before encoding: whether it takes streams of n bytes.  B2C_E_ARGUMENT.  May be NULL. */
+    b2c_status (*check_block)(const b2c_block *block, size_t n, b2c_error *err);
+    bool takes_items; /* as they are, not the bytes that a shuffle makes of them */
 } b2i_codec;
 
-/* The codec with an ID, or NULL when this build does not have it. */
+/* The codec with an ID, or NULL when it is neither in this build nor registered. */
 const b2i_codec *b2i_codec_by_id(uint8_t id);
+bool b2i_codec_is_built_in(uint8_t id);
+
+/* B2C_E_UNKNOWN_CODEC: what an ID that nobody has stands for, and what provides it. */
+b2c_status b2i_codec_fail_unknown(uint8_t id, uint64_t offset, b2c_error *err);
+
+/* As b2c_register_codec(). */
+b2c_status b2i_codec_register(const b2c_codec_plugin *plugin, b2c_error *err);
 
 /* The codec that decodes a format value of chunk headers (LZ4 for 1), or NULL. */
 const b2i_codec *b2i_codec_by_format(uint8_t format);

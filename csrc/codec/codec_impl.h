@@ -12,11 +12,13 @@ enum { B2I_MAX_CLEVEL = 9 };
 
 /* Each field is NULL until its codec needs it, and belongs to that codec. */
 struct b2i_codec_state {
-    void *blosclz;                  /* hash table */
-    void *lz4, *lz4hc;              /* compression states */
-    void *zstd_enc, *zstd_dec;      /* contexts */
+    void *lz;                   /* hash tables of our own encoders */
+    void *blosclz;              /* hash table */
+    void *lz4, *lz4hc;          /* compression states */
+    void *zstd_enc, *zstd_fast; /* contexts, the second for level 1 */
+    void *zstd_dec;
     void *zlib_enc[B2I_MAX_CLEVEL]; /* a compressor per level */
-    void *zlib_dec;
+    void *deflate, *inflate;        /* our own coder */
 };
 
 struct b2i_dict {
@@ -28,7 +30,7 @@ struct b2i_dict {
 /* A codec and how to get rid of what it made.  The functions of dictionaries are NULL without. */
 typedef struct b2i_codec_ops {
     b2i_codec codec; /* first: the public face is the address of the whole */
-    void (*state_free)(b2i_codec_state *state);
+    void (*state_free)(b2i_codec_state *state); /* NULL: it has no part in the state */
     b2c_status (*dict_train)(b2i_span src, size_t blocksize, uint8_t *dst, size_t max_len,
                              size_t *out_len);
     b2c_status (*dict_init)(b2i_dict *dict, int clevel); /* on failure dict_free() follows */
@@ -40,6 +42,10 @@ extern const b2i_codec_ops b2i_codec_lz4;
 extern const b2i_codec_ops b2i_codec_lz4hc;
 extern const b2i_codec_ops b2i_codec_zlib;
 extern const b2i_codec_ops b2i_codec_zstd;
+extern const b2i_codec_ops b2i_codec_ndlz;
+extern const b2i_codec_ops b2i_codec_zfp_acc;
+extern const b2i_codec_ops b2i_codec_zfp_prec;
+extern const b2i_codec_ops b2i_codec_zfp_rate;
 
 /* BloscLZ; the contracts are those of b2i_codec. */
 b2c_status b2i_blosclz_encode(b2i_codec_state *state, int clevel, const b2i_dict *dict,
@@ -47,6 +53,15 @@ b2c_status b2i_blosclz_encode(b2i_codec_state *state, int clevel, const b2i_dict
                               size_t *out_len);
 b2c_status b2i_blosclz_decode(b2i_codec_state *state, const b2i_dict *dict, b2i_span src,
                               uint8_t *dst, size_t n);
+
+/*
+ * LZ4 blocks.  A stream that would not become at least a 64th smaller is said not to fit: raw
+ * bytes need no decoding at all.
+ */
+enum { B2I_LZ4_MID = B2I_MAX_CLEVEL + 1, B2I_LZ4_PROBE };
+b2c_status b2i_lz4_encode(b2i_codec_state *state, int clevel, const uint8_t *src, size_t n,
+                          uint8_t *dst, size_t cap, size_t *out_len);
+b2c_status b2i_lz4_decode(b2i_span dict, b2i_span src, uint8_t *dst, size_t n);
 
 /* Samples of src: npieces pieces of piece_len bytes, evenly spread, one behind the other. */
 void b2i_dict_sample(b2i_span src, size_t npieces, size_t piece_len, uint8_t *dst);

@@ -1,5 +1,6 @@
 /*
- * codec_lz4.c: LZ4 and LZ4HC on top of the LZ4 library.
+ * codec_lz4.c: LZ4 and LZ4HC: our own coders, and the LZ4 library where more effort is asked for
+ * and where there is a dictionary to encode with.
  * SPDX-License-Identifier: BSD-3-Clause
  *
  * Every stream is one independent LZ4 block.  A dictionary is an external prefix:
@@ -13,7 +14,10 @@
 #include <lz4.h>
 #include <lz4hc.h>
 
-enum { SAMPLE_LEN = 512 }; /* of the pieces that a dictionary is made of */
+enum {
+    SAMPLE_LEN = 512, /* of the pieces that a dictionary is made of */
+    MIN_HC = 3        /* the library's search for long is slow below, and finds less than ours */
+};
 
 /* dict->enc: a state, and the dictionary that it points to. */
 typedef struct lz4_dict {
@@ -49,6 +53,9 @@ static b2c_status lz4_encode(b2i_codec_state *state, int clevel, const b2i_dict 
                              const uint8_t *src, size_t n, uint8_t *dst, size_t cap,
                              size_t *out_len)
 {
+    if (dict == NULL || dict->enc == NULL) {
+        return b2i_lz4_encode(state, clevel, src, n, dst, cap, out_len);
+    }
     *out_len = 0;
     if (!can_encode(n, cap)) {
         return B2C_OK;
@@ -57,15 +64,9 @@ static b2c_status lz4_encode(b2i_codec_state *state, int clevel, const b2i_dict 
     if (stream == NULL) {
         return B2C_E_MEMORY;
     }
-    int acceleration = B2I_MAX_CLEVEL + 1 - clevel, len;
-    if (dict != NULL && dict->enc != NULL) {
-        memcpy(stream, &((const lz4_dict *)dict->enc)->stream, sizeof *stream);
-        len = LZ4_compress_fast_continue(stream, (const char *)src, (char *)dst, (int)n,
-                                         clamp_cap(cap), acceleration);
-    } else {
-        len = LZ4_compress_fast_extState(stream, (const char *)src, (char *)dst, (int)n,
-                                         clamp_cap(cap), acceleration);
-    }
+    memcpy(stream, &((const lz4_dict *)dict->enc)->stream, sizeof *stream);
+    int len = LZ4_compress_fast_continue(stream, (const char *)src, (char *)dst, (int)n,
+                                         clamp_cap(cap), B2I_MAX_CLEVEL + 1 - clevel);
     *out_len = len > 0 ? (size_t)len : 0;
     return B2C_OK;
 }
@@ -74,9 +75,19 @@ static b2c_status lz4hc_encode(b2i_codec_state *state, int clevel, const b2i_dic
                                const uint8_t *src, size_t n, uint8_t *dst, size_t cap,
                                size_t *out_len)
 {
+    if (clevel < MIN_HC && (dict == NULL || dict->enc == NULL)) {
+        return b2i_lz4_encode(state, B2I_LZ4_MID, src, n, dst, cap, out_len);
+    }
     *out_len = 0;
     if (!can_encode(n, cap)) {
         return B2C_OK;
+    }
+    if (dict == NULL || dict->enc == NULL) {
+        B2I_TRY(b2i_lz4_encode(state, B2I_LZ4_PROBE, src, n, dst, cap, out_len));
+        if (*out_len == 0) {
+            return B2C_OK;
+        }
+        *out_len = 0;
     }
     LZ4_streamHC_t *stream = kept_state(&state->lz4hc, sizeof *stream);
     if (stream == NULL) {
@@ -99,17 +110,7 @@ static b2c_status lz4_decode(b2i_codec_state *state, const b2i_dict *dict, b2i_s
                              uint8_t *dst, size_t n)
 {
     (void)state;
-    if (src.n > INT_MAX || n > INT_MAX) {
-        return B2C_E_CORRUPT;
-    }
-    int len;
-    if (dict != NULL) {
-        len = LZ4_decompress_safe_usingDict((const char *)src.p, (char *)dst, (int)src.n, (int)n,
-                                            (const char *)dict->bytes.p, (int)dict->bytes.n);
-    } else {
-        len = LZ4_decompress_safe((const char *)src.p, (char *)dst, (int)src.n, (int)n);
-    }
-    return len >= 0 && (size_t)len == n ? B2C_OK : B2C_E_CORRUPT;
+    return b2i_lz4_decode(dict == NULL ? b2i_span_of(NULL, 0) : dict->bytes, src, dst, n);
 }
 
 static void lz4_state_free(b2i_codec_state *state)

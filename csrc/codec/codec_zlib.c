@@ -1,21 +1,20 @@
 /*
- * codec_zlib.c: ZLIB on top of libdeflate or, without that, zlib.
+ * codec_zlib.c: ZLIB: our own coder, and libdeflate or, without that, zlib for the higher levels.
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * A stream is one complete zlib stream (RFC 1950), whichever library made it.
+ * A stream is one complete zlib stream (RFC 1950), whoever made it.
  */
-#include "codec_impl.h"
+#include "deflate_dec.h"
+#include "deflate_enc.h"
 
 #if defined(B2I_HAVE_LIBDEFLATE)
 
 #include <libdeflate.h>
 
 /* The library's levels 1…9 are those of zlib in effort; its 10…12 are far slower. */
-static b2c_status zlib_encode(b2i_codec_state *state, int clevel, const b2i_dict *dict,
-                              const uint8_t *src, size_t n, uint8_t *dst, size_t cap,
-                              size_t *out_len)
+static b2c_status encode_by_library(b2i_codec_state *state, int clevel, const uint8_t *src,
+                                    size_t n, uint8_t *dst, size_t cap, size_t *out_len)
 {
-    (void)dict;
     *out_len = 0;
     void **kept = &state->zlib_enc[clevel - 1];
     if (*kept == NULL) {
@@ -28,23 +27,6 @@ static b2c_status zlib_encode(b2i_codec_state *state, int clevel, const b2i_dict
     return B2C_OK;
 }
 
-static b2c_status zlib_decode(b2i_codec_state *state, const b2i_dict *dict, b2i_span src,
-                              uint8_t *dst, size_t n)
-{
-    (void)dict;
-    if (state->zlib_dec == NULL) {
-        state->zlib_dec = b2i_library_may_alloc() ? libdeflate_alloc_decompressor() : NULL;
-        if (state->zlib_dec == NULL) {
-            return B2C_E_MEMORY;
-        }
-    }
-    size_t used = 0, len = 0;
-    enum libdeflate_result result =
-        libdeflate_zlib_decompress_ex(state->zlib_dec, src.p, src.n, dst, n, &used, &len);
-    bool ok = result == LIBDEFLATE_SUCCESS && used == src.n && len == n;
-    return ok ? B2C_OK : B2C_E_CORRUPT;
-}
-
 static void state_free(b2i_codec_state *state)
 {
     for (int i = 0; i < B2I_MAX_CLEVEL; i++) {
@@ -52,9 +34,11 @@ static void state_free(b2i_codec_state *state)
             libdeflate_free_compressor(state->zlib_enc[i]);
         }
     }
-    if (state->zlib_dec != NULL) {
-        libdeflate_free_decompressor(state->zlib_dec);
-    }
+}
+
+static uint32_t adler(const uint8_t *src, size_t n)
+{
+    return libdeflate_adler32(1, src, n);
 }
 
 static const char *version(void)
@@ -109,32 +93,14 @@ static z_stream *begin_deflate(void **kept, int clevel)
     return z;
 }
 
-static z_stream *begin_inflate(void **kept)
-{
-    z_stream *z = *kept;
-    if (z != NULL) {
-        (void)inflateReset(z);
-        return z;
-    }
-    z = new_stream();
-    if (z == NULL || inflateInit(z) != Z_OK) {
-        b2i_free(z);
-        return NULL;
-    }
-    *kept = z;
-    return z;
-}
-
 static uInt clamp_len(size_t n)
 {
     return n > (uInt)-1 ? (uInt)-1 : (uInt)n;
 }
 
-static b2c_status zlib_encode(b2i_codec_state *state, int clevel, const b2i_dict *dict,
-                              const uint8_t *src, size_t n, uint8_t *dst, size_t cap,
-                              size_t *out_len)
+static b2c_status encode_by_library(b2i_codec_state *state, int clevel, const uint8_t *src,
+                                    size_t n, uint8_t *dst, size_t cap, size_t *out_len)
 {
-    (void)dict;
     *out_len = 0;
     z_stream *z = begin_deflate(&state->zlib_enc[clevel - 1], clevel);
     if (z == NULL) {
@@ -150,26 +116,6 @@ static b2c_status zlib_encode(b2i_codec_state *state, int clevel, const b2i_dict
     return B2C_OK;
 }
 
-static b2c_status zlib_decode(b2i_codec_state *state, const b2i_dict *dict, b2i_span src,
-                              uint8_t *dst, size_t n)
-{
-    (void)dict;
-    z_stream *z = begin_inflate(&state->zlib_dec);
-    if (z == NULL) {
-        return B2C_E_MEMORY;
-    }
-    z->next_in = (z_const Bytef *)(uintptr_t)src.p;
-    z->avail_in = clamp_len(src.n);
-    z->next_out = dst;
-    z->avail_out = clamp_len(n);
-    int result = inflate(z, Z_FINISH);
-    if (result == Z_MEM_ERROR) {
-        return B2C_E_MEMORY;
-    }
-    bool ok = result == Z_STREAM_END && z->next_in == src.p + src.n && z->next_out == dst + n;
-    return ok ? B2C_OK : B2C_E_CORRUPT;
-}
-
 static void state_free(b2i_codec_state *state)
 {
     for (int i = 0; i < B2I_MAX_CLEVEL; i++) {
@@ -178,10 +124,15 @@ static void state_free(b2i_codec_state *state)
             b2i_free(state->zlib_enc[i]);
         }
     }
-    if (state->zlib_dec != NULL) {
-        (void)inflateEnd(state->zlib_dec);
-        b2i_free(state->zlib_dec);
+}
+
+static uint32_t adler(const uint8_t *src, size_t n)
+{
+    uint32_t a = 1;
+    for (size_t at = 0; at < n; at += clamp_len(n - at)) {
+        a = (uint32_t)adler32(a, src + at, clamp_len(n - at));
     }
+    return a;
 }
 
 static const char *version(void)
@@ -192,6 +143,68 @@ static const char *version(void)
 #endif
 
 #if defined(B2I_HAVE_LIBDEFLATE) || defined(B2I_HAVE_ZLIB)
+
+enum {
+    HEAD_LEN = 2, /* of the zlib stream around deflate; and its checksum */
+    TAIL_LEN = 4,
+    MIN_LIBRARY = 3,
+    EASY = 8 /* what shrinks to such a part needs no library */
+};
+
+/* By our own encoder. */
+static b2c_status encode_quickly(b2i_codec_state *state, const b2i_deflate_effort *effort,
+                                 const uint8_t *src, size_t n, uint8_t *dst, size_t cap,
+                                 size_t *out_len)
+{
+    *out_len = 0;
+    if (cap < HEAD_LEN + TAIL_LEN) {
+        return B2C_OK;
+    }
+    size_t len = 0;
+    B2I_TRY(
+        b2i_deflate_encode(state, effort, src, n, dst + HEAD_LEN, cap - HEAD_LEN - TAIL_LEN, &len));
+    if (len > 0) {
+        b2i_st16be(dst, 0x7801); /* a window of 32 KiB, little effort */
+        b2i_st32be(dst + HEAD_LEN + len, adler(src, n));
+        *out_len = HEAD_LEN + len + TAIL_LEN;
+    }
+    return B2C_OK;
+}
+
+/*
+ * Our own encoder finds what there is in very regular data.  For the rest the library is better
+ * from the third level on.
+ */
+static b2c_status zlib_encode(b2i_codec_state *state, int clevel, const b2i_dict *dict,
+                              const uint8_t *src, size_t n, uint8_t *dst, size_t cap,
+                              size_t *out_len)
+{
+    static const b2i_deflate_effort fast = { false, 48 }, good = { true, 62 };
+    static const uint8_t levels[B2I_MAX_CLEVEL + 1] = { 0, 0, 0, 3, 4, 5, 6, 6, 7, 7 };
+    (void)dict;
+    if (clevel < MIN_LIBRARY) {
+        return encode_quickly(state, clevel == 1 ? &fast : &good, src, n, dst, cap, out_len);
+    }
+    size_t easy = n / EASY < cap ? n / EASY : cap;
+    B2I_TRY(encode_quickly(state, &good, src, n, dst, easy, out_len));
+    return *out_len > 0 ? B2C_OK
+                        : encode_by_library(state, levels[clevel], src, n, dst, cap, out_len);
+}
+
+static b2c_status zlib_decode(b2i_codec_state *state, const b2i_dict *dict, b2i_span src,
+                              uint8_t *dst, size_t n)
+{
+    (void)dict;
+    size_t used = 0;
+    if (src.n < HEAD_LEN + TAIL_LEN || b2i_ld16be(src.p) % 31 != 0 || (src.p[0] & 15) != 8 ||
+        src.p[0] >> 4 > 7 || (src.p[1] & 0x20) != 0) {
+        return B2C_E_CORRUPT; /* not deflate in a window of 32 KiB at most, or with a dictionary */
+    }
+    b2i_span body = b2i_span_of(src.p + HEAD_LEN, src.n - HEAD_LEN - TAIL_LEN);
+    B2I_TRY(b2i_deflate_decode(state, body, dst, n, &used));
+    bool ok = used == body.n && adler(dst, n) == b2i_ld32be(src.p + src.n - TAIL_LEN);
+    return ok ? B2C_OK : B2C_E_CORRUPT;
+}
 
 const b2i_codec_ops b2i_codec_zlib = {
     .codec = { .id = B2C_CODEC_ZLIB,

@@ -2,11 +2,19 @@
  * alloc.c: allocation, growing buffers, aligned scratch memory.
  * SPDX-License-Identifier: BSD-3-Clause
  */
+#ifdef __linux__
+#define _DEFAULT_SOURCE /* madvise() */
+#endif
 #include "alloc.h"
+#include "blosc2c.h"
 #include "checked.h"
 
 #include <stdlib.h>
 #include <string.h>
+#ifdef __linux__
+#include <sys/mman.h>
+#include <unistd.h>
+#endif
 
 enum { ALIGNMENT = 64 };
 
@@ -14,13 +22,13 @@ enum { ALIGNMENT = 64 };
 #include <pthread.h>
 
 static pthread_mutex_t fail_lock = PTHREAD_MUTEX_INITIALIZER;
-static uint64_t count, fail_at;
+static uint64_t count, fail_at, nbytes;
 static bool fail_for_good;
 
 void b2i_alloc_fail_at(uint64_t n, bool for_good)
 {
     pthread_mutex_lock(&fail_lock);
-    count = 0;
+    count = nbytes = 0;
     fail_at = n;
     fail_for_good = for_good;
     pthread_mutex_unlock(&fail_lock);
@@ -34,6 +42,14 @@ uint64_t b2i_alloc_count(void)
     return n;
 }
 
+uint64_t b2i_alloc_nbytes(void)
+{
+    pthread_mutex_lock(&fail_lock);
+    uint64_t n = nbytes;
+    pthread_mutex_unlock(&fail_lock);
+    return n;
+}
+
 bool b2i_alloc_fails_now(void)
 {
     pthread_mutex_lock(&fail_lock);
@@ -42,24 +58,32 @@ bool b2i_alloc_fails_now(void)
     pthread_mutex_unlock(&fail_lock);
     return fails;
 }
-#define FAILS() b2i_alloc_fails_now()
+
+static bool fails(size_t n)
+{
+    pthread_mutex_lock(&fail_lock);
+    nbytes += n;
+    pthread_mutex_unlock(&fail_lock);
+    return b2i_alloc_fails_now();
+}
+#define FAILS(n) fails(n)
 #else
-#define FAILS() false
+#define FAILS(n) false
 #endif
 
 void *b2i_malloc(size_t n)
 {
-    return FAILS() ? NULL : malloc(n == 0 ? 1 : n);
+    return FAILS(n) ? NULL : malloc(n == 0 ? 1 : n);
 }
 
 void *b2i_calloc(size_t n)
 {
-    return FAILS() ? NULL : calloc(1, n == 0 ? 1 : n);
+    return FAILS(n) ? NULL : calloc(1, n == 0 ? 1 : n);
 }
 
 void *b2i_realloc(void *p, size_t n)
 {
-    return FAILS() ? NULL : realloc(p, n == 0 ? 1 : n);
+    return FAILS(n) ? NULL : realloc(p, n == 0 ? 1 : n);
 }
 
 void b2i_free(void *p)
@@ -70,7 +94,7 @@ void b2i_free(void *p)
 void *b2i_aligned_alloc(size_t n)
 {
     void *p = NULL;
-    if (FAILS() || posix_memalign(&p, ALIGNMENT, n == 0 ? 1 : n) != 0) {
+    if (FAILS(n) || posix_memalign(&p, ALIGNMENT, n == 0 ? 1 : n) != 0) {
         return NULL;
     }
     return p;
@@ -138,4 +162,22 @@ void b2i_scratch_free(b2i_scratch *s)
 {
     b2i_aligned_free(s->p);
     *s = (b2i_scratch){ 0 };
+}
+
+/* ---- huge pages ---- */
+
+void b2c_advise_huge_pages(void *p, size_t n)
+{
+#ifdef MADV_HUGEPAGE
+    /* Whole pages inside of the memory: what is around it belongs to others. */
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    uintptr_t from = ((uintptr_t)p + page - 1) / page * page;
+    uintptr_t to = ((uintptr_t)p + n) / page * page;
+    if (to > from) {
+        (void)madvise((void *)from, to - from, MADV_HUGEPAGE);
+    }
+#else
+    (void)p;
+    (void)n;
+#endif
 }

@@ -46,6 +46,8 @@ void b2i_scratch_free(b2i_scratch *s);
 /* Tests: allocation number n from now on (1 = the next) fails, once or for good; 0 = never. */
 void b2i_alloc_fail_at(uint64_t n, bool for_good);
 uint64_t b2i_alloc_count(void);
+/* Bytes asked for since then, whether or not they were freed. */
+uint64_t b2i_alloc_nbytes(void);
 /* Asked by the pool before it starts a thread, so that thread creation can fail as well. */
 bool b2i_alloc_fails_now(void);
 #endif

@@ -29,6 +29,22 @@ static inline uint16_t b2i_ld16le(const uint8_t *p)
     return (uint16_t)(p[0] | (uint16_t)(p[1] << 8));
 }
 
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+/* Not byte by byte: compilers do not always see that those are one load. */
+static inline uint32_t b2i_ld32le(const uint8_t *p)
+{
+    uint32_t v;
+    memcpy(&v, p, sizeof v);
+    return v;
+}
+
+static inline uint64_t b2i_ld64le(const uint8_t *p)
+{
+    uint64_t v;
+    memcpy(&v, p, sizeof v);
+    return v;
+}
+#else
 static inline uint32_t b2i_ld32le(const uint8_t *p)
 {
     return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
@@ -38,6 +54,7 @@ static inline uint64_t b2i_ld64le(const uint8_t *p)
 {
     return (uint64_t)b2i_ld32le(p) | (uint64_t)b2i_ld32le(p + 4) << 32;
 }
+#endif
 
 static inline uint16_t b2i_ld16be(const uint8_t *p)
 {

@@ -20,8 +20,15 @@ enum {
     LEAF1_ECX_OSXSAVE = 1 << 27,
     LEAF1_ECX_AVX = 1 << 28,
     LEAF7_EBX_AVX2 = 1 << 5,
-    XCR0_XMM_YMM = 6
+    LEAF7_EBX_AVX512F = 1 << 16,
+    LEAF7_EBX_AVX512BW = 1 << 30,
+    LEAF7_ECX_AVX512VBMI = 1 << 1,
+    LEAF7_ECX_GFNI = 1 << 8,
+    XCR0_XMM_YMM = 6,
+    XCR0_ZMM = 0xE6
 };
+
+#define LEAF7_EBX_AVX512VL (1u << 31)
 
 /* Which register states the operating system saves when it switches threads. */
 static uint32_t saved_states(void)
@@ -42,12 +49,22 @@ static unsigned detect(void)
     if ((edx & LEAF1_EDX_SSE2) != 0) {
         features |= B2I_CPU_SSE2;
     }
-    if ((ecx & LEAF1_ECX_OSXSAVE) == 0 || (ecx & LEAF1_ECX_AVX) == 0 ||
-        (saved_states() & XCR0_XMM_YMM) != XCR0_XMM_YMM) {
+    if ((ecx & LEAF1_ECX_OSXSAVE) == 0 || (ecx & LEAF1_ECX_AVX) == 0) {
         return features;
     }
-    if (__get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) && (ebx & LEAF7_EBX_AVX2) != 0) {
+    uint32_t saved = saved_states();
+    if ((saved & XCR0_XMM_YMM) != XCR0_XMM_YMM ||
+        !__get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx)) {
+        return features;
+    }
+    if ((ebx & LEAF7_EBX_AVX2) != 0) {
         features |= B2I_CPU_AVX2;
+    }
+    const unsigned avx512_ebx = LEAF7_EBX_AVX512F | LEAF7_EBX_AVX512BW | LEAF7_EBX_AVX512VL;
+    const unsigned avx512_ecx = LEAF7_ECX_AVX512VBMI | LEAF7_ECX_GFNI;
+    if ((saved & XCR0_ZMM) == XCR0_ZMM && (ebx & avx512_ebx) == avx512_ebx &&
+        (ecx & avx512_ecx) == avx512_ecx) {
+        features |= B2I_CPU_AVX512;
     }
     return features;
 }

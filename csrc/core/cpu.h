@@ -5,9 +5,10 @@
 #ifndef B2I_CPU_H
 #define B2I_CPU_H
 
-#define B2I_CPU_SSE2 1u
-#define B2I_CPU_AVX2 2u
-#define B2I_CPU_NEON 4u
+#define B2I_CPU_SSE2   1u
+#define B2I_CPU_AVX2   2u
+#define B2I_CPU_NEON   4u
+#define B2I_CPU_AVX512 8u /* F, BW, VL, VBMI and GFNI */
 
 /* B2I_CPU_… bits that both the CPU and the operating system support, within the limit. */
 unsigned b2i_cpu_features(void);

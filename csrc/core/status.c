@@ -43,6 +43,8 @@ const char *b2c_status_text(b2c_status status)
         return "input/output error";
     case B2C_E_LOCKED:
         return "locked by another process";
+    case B2C_E_CONFLICT:
+        return "changed by somebody else at the same time";
     case B2C_E_CALLBACK:
         return "a user function failed";
     case B2C_E_INTERNAL:

@@ -19,6 +19,9 @@ static const struct {
 #ifdef B2I_HAVE_AVX2
     { B2I_CPU_AVX2, &b2i_bitshuffle_avx2 },
 #endif
+#ifdef B2I_HAVE_AVX512
+    { B2I_CPU_AVX512, &b2i_bitshuffle_avx512 },
+#endif
 #ifdef B2I_HAVE_NEON
     { B2I_CPU_NEON, &b2i_bitshuffle_neon },
 #endif

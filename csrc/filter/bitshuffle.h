@@ -29,6 +29,7 @@ typedef struct b2i_bitshuffle_ops {
 extern const b2i_bitshuffle_ops b2i_bitshuffle_generic;
 extern const b2i_bitshuffle_ops b2i_bitshuffle_sse2;
 extern const b2i_bitshuffle_ops b2i_bitshuffle_avx2;
+extern const b2i_bitshuffle_ops b2i_bitshuffle_avx512;
 extern const b2i_bitshuffle_ops b2i_bitshuffle_neon;
 
 /* The i-th table that this machine can run, weakest first; NULL after the last. */

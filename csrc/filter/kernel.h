@@ -6,6 +6,8 @@
 #ifndef B2I_KERNEL_H
 #define B2I_KERNEL_H
 
+#include "shuffle.h"
+
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -15,6 +17,15 @@
 #define B2I_KERNEL static inline __attribute__((always_inline))
 #else
 #define B2I_KERNEL static inline
+#endif
+
+/* In front of a loop over vectors: arrays of vectors become registers once it is unrolled. */
+#if defined(__clang__)
+#define B2I_UNROLL _Pragma("clang loop unroll(full)")
+#elif defined(__GNUC__)
+#define B2I_UNROLL _Pragma("GCC unroll 16")
+#else
+#define B2I_UNROLL
 #endif
 
 /*
@@ -36,25 +47,53 @@ B2I_KERNEL void copy_rest(const uint8_t *src, size_t n, size_t done, uint8_t *ds
     }
 }
 
+/* Where bytes i and following of a plane are. */
+B2I_KERNEL const uint8_t *plane_at(const b2i_plane *plane, size_t i)
+{
+    return plane->p + (i & plane->mask);
+}
+
 /* Elements [from, nelems) one byte at a time: the definition of the filter. */
-B2I_KERNEL void plain_shuffle(const uint8_t *restrict src, uint8_t *restrict dst, size_t unit,
-                              size_t from, size_t nelems)
+B2I_KERNEL void plain_shuffle(const uint8_t *restrict src, size_t unit, size_t from, size_t nelems,
+                              uint8_t *restrict dst, size_t stride)
 {
     for (size_t i = from; i < nelems; i++) {
         for (size_t k = 0; k < unit; k++) {
-            dst[k * nelems + i] = src[i * unit + k];
+            dst[k * stride + i] = src[i * unit + k];
         }
     }
 }
 
-B2I_KERNEL void plain_unshuffle(const uint8_t *restrict src, uint8_t *restrict dst, size_t unit,
-                                size_t from, size_t nelems)
+/* In pieces whose planes are plain arrays, which lets compilers vectorise for a constant unit. */
+B2I_KERNEL void plain_unshuffle(const b2i_plane *planes, size_t unit, size_t from, size_t nelems,
+                                uint8_t *restrict dst)
 {
-    for (size_t i = from; i < nelems; i++) {
+    for (size_t i = from; i < nelems; i += B2I_RUN_LEN) {
+        size_t n = nelems - i < B2I_RUN_LEN ? nelems - i : B2I_RUN_LEN;
+        const uint8_t *p[B2I_MAX_UNIT];
         for (size_t k = 0; k < unit; k++) {
-            dst[i * unit + k] = src[k * nelems + i];
+            p[k] = plane_at(&planes[k], i);
+        }
+        for (size_t j = 0; j < n; j++) {
+            for (size_t k = 0; k < unit; k++) {
+                dst[(i + j) * unit + k] = p[k][j];
+            }
         }
     }
+}
+
+/* Memory that will be read soon: by the time it is there the loop has come near. */
+B2I_KERNEL void prefetch_ahead(const uint8_t *p, size_t len)
+{
+#if defined(__GNUC__) || defined(__clang__)
+    enum { AHEAD = 2048, LINE_LEN = 64 };
+    for (size_t at = 0; at < len; at += LINE_LEN) {
+        __builtin_prefetch((const void *)((uintptr_t)p + AHEAD + at)); /* harmless past the end */
+    }
+#else
+    (void)p;
+    (void)len;
+#endif
 }
 
 #endif

@@ -20,6 +20,9 @@ static const struct {
 #ifdef B2I_HAVE_AVX2
     { B2I_CPU_AVX2, &b2i_shuffle_avx2 },
 #endif
+#ifdef B2I_HAVE_AVX512
+    { B2I_CPU_AVX512, &b2i_shuffle_avx512 },
+#endif
 #ifdef B2I_HAVE_NEON
     { B2I_CPU_NEON, &b2i_shuffle_neon },
 #endif
@@ -65,25 +68,46 @@ const char *b2c_simd_level(void)
     return best()->name;
 }
 
-static void apply(b2i_shuffle_fn *kernel, const uint8_t *src, size_t n, size_t unit, uint8_t *dst)
+void b2i_shuffle_apart(const uint8_t *src, size_t unit, size_t nelems, uint8_t *dst, size_t stride)
 {
-    size_t nelems = n / unit;
-    size_t done = nelems * unit;
-
-    if (unit == 1 || nelems <= 1) {
-        done = 0; /* nothing changes place */
+    if (nelems <= 1 || unit == 1) {
+        for (size_t k = 0; k < unit; k++) {
+            memcpy(dst + k * stride, src + k * nelems, nelems); /* nothing changes its order */
+        }
     } else {
-        kernel(src, dst, unit, nelems);
+        best()->shuffle(src, unit, nelems, dst, stride);
     }
-    copy_rest(src, n, done, dst);
+}
+
+void b2i_unshuffle_planes(const b2i_plane *planes, size_t unit, size_t nelems, uint8_t *dst)
+{
+    if (nelems > 1 && unit > 1) {
+        best()->unshuffle(planes, unit, nelems, dst);
+        return;
+    }
+    for (size_t k = 0; k < unit; k++) {
+        if (planes[k].mask == 0) {
+            memset(dst + k * nelems, planes[k].p[0], nelems);
+        } else {
+            memcpy(dst + k * nelems, planes[k].p, nelems);
+        }
+    }
 }
 
 void b2i_shuffle(const uint8_t *src, size_t n, size_t unit, uint8_t *dst)
 {
-    apply(best()->shuffle, src, n, unit, dst);
+    size_t nelems = n / unit;
+    b2i_shuffle_apart(src, unit, nelems, dst, nelems);
+    copy_rest(src, n, nelems * unit, dst);
 }
 
 void b2i_unshuffle(const uint8_t *src, size_t n, size_t unit, uint8_t *dst)
 {
-    apply(best()->unshuffle, src, n, unit, dst);
+    b2i_plane planes[B2I_MAX_UNIT];
+    size_t nelems = n / unit;
+    for (size_t k = 0; k < unit; k++) {
+        planes[k] = (b2i_plane){ src + k * nelems, SIZE_MAX };
+    }
+    b2i_unshuffle_planes(planes, unit, nelems, dst);
+    copy_rest(src, n, nelems * unit, dst);
 }

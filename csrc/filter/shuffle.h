@@ -12,20 +12,45 @@
 void b2i_shuffle(const uint8_t *src, size_t n, size_t unit, uint8_t *dst);
 void b2i_unshuffle(const uint8_t *src, size_t n, size_t unit, uint8_t *dst);
 
+/*
+ * The same for whole elements and planes that are apart.  Planes to write lie
+ * 'stride' >= nelems bytes from each other; a stride that is no power of two keeps them from
+ * sharing cache sets.  Planes to read are anywhere: the block decoder takes them from where
+ * they are.
+ */
+typedef struct b2i_plane {
+    const uint8_t *p; /* byte i is p[i & mask] */
+    size_t mask;      /* SIZE_MAX; or 0: one byte, which p holds B2I_RUN_LEN times */
+} b2i_plane;
+
+enum { B2I_RUN_LEN = 64, B2I_MAX_UNIT = 255 };
+
+/* Distance for planes of 'len' bytes: whole cache lines, and not all in the same cache set. */
+static inline size_t b2i_plane_stride(size_t len)
+{
+    return (len + 63) / 64 * 64 + 64;
+}
+
+void b2i_shuffle_apart(const uint8_t *src, size_t unit, size_t nelems, uint8_t *dst, size_t stride);
+void b2i_unshuffle_planes(const b2i_plane *planes, size_t unit, size_t nelems, uint8_t *dst);
+
 /* ---- kernels ---- */
 
-/* nelems elements of 'unit' bytes, unit >= 2; any alignment, no overlap. */
-typedef void b2i_shuffle_fn(const uint8_t *src, uint8_t *dst, size_t unit, size_t nelems);
+/* nelems elements of 'unit' bytes, unit from 2 to 255; any alignment, no overlap. */
+typedef void b2i_shuffle_fn(const uint8_t *src, size_t unit, size_t nelems, uint8_t *dst,
+                            size_t stride);
+typedef void b2i_unshuffle_fn(const b2i_plane *planes, size_t unit, size_t nelems, uint8_t *dst);
 
 typedef struct b2i_shuffle_ops {
     const char *name;
     b2i_shuffle_fn *shuffle; /* NULL: keep the weaker level's */
-    b2i_shuffle_fn *unshuffle;
+    b2i_unshuffle_fn *unshuffle;
 } b2i_shuffle_ops;
 
 extern const b2i_shuffle_ops b2i_shuffle_generic;
 extern const b2i_shuffle_ops b2i_shuffle_sse2;
 extern const b2i_shuffle_ops b2i_shuffle_avx2;
+extern const b2i_shuffle_ops b2i_shuffle_avx512;
 extern const b2i_shuffle_ops b2i_shuffle_neon;
 
 /* The i-th table that this machine can run, weakest first; NULL after the last. */

@@ -10,54 +10,58 @@
  * compilers vectorise; from 8 columns on by 8 by 8 bytes at a time.
  */
 
-static void shuffle(const uint8_t *src, uint8_t *dst, size_t unit, size_t nelems)
+static void shuffle(const uint8_t *src, size_t unit, size_t nelems, uint8_t *dst, size_t stride)
 {
     switch (unit) {
     case 2:
-        plain_shuffle(src, dst, 2, 0, nelems);
+        plain_shuffle(src, 2, 0, nelems, dst, stride);
         return;
     case 3:
-        plain_shuffle(src, dst, 3, 0, nelems);
+        plain_shuffle(src, 3, 0, nelems, dst, stride);
         return;
     case 4:
-        plain_shuffle(src, dst, 4, 0, nelems);
+        plain_shuffle(src, 4, 0, nelems, dst, stride);
         return;
     default:
         break;
     }
     if (unit < STRIP || nelems < VEC_LEN) {
-        plain_shuffle(src, dst, unit, 0, nelems);
+        plain_shuffle(src, unit, 0, nelems, dst, stride);
         return;
     }
     for (size_t i = 0; i < nelems; i = next_step(i, VEC_LEN, nelems)) {
         for (size_t c = 0; c < unit; c = next_step(c, STRIP, unit)) {
-            transpose8(src + i * unit + c, unit, dst + c * nelems + i, nelems);
+            transpose8(src + i * unit + c, unit, dst + c * stride + i, stride);
         }
     }
 }
 
-static void unshuffle(const uint8_t *src, uint8_t *dst, size_t unit, size_t nelems)
+static void unshuffle(const b2i_plane *planes, size_t unit, size_t nelems, uint8_t *dst)
 {
     switch (unit) {
     case 2:
-        plain_unshuffle(src, dst, 2, 0, nelems);
+        plain_unshuffle(planes, 2, 0, nelems, dst);
         return;
     case 3:
-        plain_unshuffle(src, dst, 3, 0, nelems);
+        plain_unshuffle(planes, 3, 0, nelems, dst);
         return;
     case 4:
-        plain_unshuffle(src, dst, 4, 0, nelems);
+        plain_unshuffle(planes, 4, 0, nelems, dst);
         return;
     default:
         break;
     }
     if (unit < STRIP || nelems < VEC_LEN) {
-        plain_unshuffle(src, dst, unit, 0, nelems);
+        plain_unshuffle(planes, unit, 0, nelems, dst);
         return;
     }
     for (size_t i = 0; i < nelems; i = next_step(i, VEC_LEN, nelems)) {
         for (size_t c = 0; c < unit; c = next_step(c, STRIP, unit)) {
-            transpose8(src + c * nelems + i, nelems, dst + i * unit + c, unit);
+            vec v[8];
+            for (size_t k = 0; k < 8; k++) {
+                v[k ^ ROW_FLIP] = vec_load(plane_at(&planes[c + k], i));
+            }
+            transpose_words(v, dst + i * unit + c, unit);
         }
     }
 }

@@ -17,6 +17,7 @@ enum { LANE = 16, VEC_LEN = LANE * VEC_LANES, STRIP = 16 };
 
 B2I_KERNEL void net_round(const vec *a, vec *b, size_t t)
 {
+    B2I_UNROLL
     for (size_t j = 0; j < t / 2; j++) {
         b[2 * j] = vec_zip_lo(a[j], a[j + t / 2]);
         b[2 * j + 1] = vec_zip_hi(a[j], a[j + t / 2]);
@@ -44,65 +45,74 @@ B2I_KERNEL void net(vec *v, size_t t, size_t rounds)
     net_round(w, v, t);
 }
 
-/* VEC_LEN contiguous elements of t = 2, 4, 8 or 16 bytes to planes. */
-B2I_KERNEL void group_shuffle(const uint8_t *src, size_t t, uint8_t *planes, size_t plane_stride)
+/* ---- VEC_LEN contiguous elements of t = 2, 4, 8 or 16 bytes ---- */
+
+#ifndef VEC_HAS_GROUPS
+/* Elements to vectors of one plane each. */
+B2I_KERNEL void group_split(const uint8_t *src, size_t t, vec *v)
 {
-    vec v[16];
+    B2I_UNROLL
     for (size_t j = 0; j < t; j++) {
         v[j] = vec_load_lanes(src + j * LANE, t * LANE);
     }
     net(v, t, 4);
+}
+
+/* And back. */
+B2I_KERNEL void group_join(vec *v, size_t t, uint8_t *dst)
+{
+    net(v, t, t == 2 ? 1 : t == 4 ? 2 : t == 8 ? 3 : 4);
+    B2I_UNROLL
+    for (size_t j = 0; j < t; j++) {
+        vec_store_lanes(dst + j * LANE, t * LANE, v[j]);
+    }
+}
+#endif
+
+B2I_KERNEL void group_shuffle(const uint8_t *src, size_t t, uint8_t *planes, size_t plane_stride)
+{
+    vec v[16];
+    group_split(src, t, v);
+    B2I_UNROLL
     for (size_t k = 0; k < t; k++) {
         vec_store(planes + k * plane_stride, v[k]);
     }
 }
 
-B2I_KERNEL void group_unshuffle(const uint8_t *planes, size_t plane_stride, uint8_t *dst, size_t t)
-{
-    vec v[16];
-    for (size_t k = 0; k < t; k++) {
-        v[k] = vec_load(planes + k * plane_stride);
-    }
-    net(v, t, t == 2 ? 1 : t == 4 ? 2 : t == 8 ? 3 : 4);
-    for (size_t j = 0; j < t; j++) {
-        vec_store_lanes(dst + j * LANE, t * LANE, v[j]);
-    }
-}
+/* ---- up to 16 columns of VEC_LEN elements that lie 'stride' apart ---- */
 
-/*
- * ncols <= 16 columns of VEC_LEN elements that lie 'stride' apart to planes.
- * Reads 16 bytes of every element.
- */
+/* Reads 16 bytes of every element. */
 B2I_KERNEL void columns_shuffle(const uint8_t *src, size_t stride, size_t ncols, uint8_t *planes,
                                 size_t plane_stride)
 {
     vec v[16];
+    B2I_UNROLL
     for (size_t i = 0; i < 16; i++) {
         v[i] = vec_load_lanes(src + i * stride, LANE * stride);
     }
     net(v, 16, 4);
+    B2I_UNROLL
     for (size_t k = 0; k < ncols; k++) {
         vec_store(planes + k * plane_stride, v[k]);
     }
 }
 
 /* Writes 16 bytes for every element, in ascending order: elements follow one another closely. */
-B2I_KERNEL void columns_unshuffle(const uint8_t *planes, size_t plane_stride, size_t ncols,
-                                  uint8_t *dst, size_t stride)
+B2I_KERNEL void columns_join(vec *v, uint8_t *dst, size_t stride)
 {
-    vec v[16];
-    for (size_t k = 0; k < 16; k++) {
-        v[k] = k < ncols ? vec_load(planes + k * plane_stride) : vec_zero();
-    }
     net(v, 16, 4);
+    B2I_UNROLL
     for (size_t lane = 0; lane < VEC_LANES; lane++) {
+        B2I_UNROLL
         for (size_t i = 0; i < 16; i++) {
             vec_store_lane(dst + (lane * LANE + i) * stride, v[i], lane);
         }
     }
 }
 
-/* The 16 columns of a strip, for n elements, n a multiple of VEC_LEN. */
+/* ---- for the tiles of bitshuffle: n elements, n a multiple of VEC_LEN ---- */
+
+/* The 16 columns of a strip. */
 B2I_KERNEL void strip_shuffle(const uint8_t *src, size_t stride, size_t n, uint8_t *planes,
                               size_t plane_stride)
 {
@@ -115,11 +125,16 @@ B2I_KERNEL void strip_unshuffle(const uint8_t *planes, size_t plane_stride, size
                                 size_t stride)
 {
     for (size_t i = 0; i < n; i += VEC_LEN) {
-        columns_unshuffle(planes + i, plane_stride, STRIP, dst + i * stride, stride);
+        vec v[16];
+        B2I_UNROLL
+        for (size_t k = 0; k < 16; k++) {
+            v[k] = vec_load(planes + k * plane_stride + i);
+        }
+        columns_join(v, dst + i * stride, stride);
     }
 }
 
-/* n contiguous elements of 8 bytes, n a multiple of VEC_LEN. */
+/* Contiguous elements of 8 bytes. */
 B2I_KERNEL void octet_shuffle(const uint8_t *src, size_t n, uint8_t *planes, size_t plane_stride)
 {
     for (size_t i = 0; i < n; i += VEC_LEN) {
@@ -130,7 +145,12 @@ B2I_KERNEL void octet_shuffle(const uint8_t *src, size_t n, uint8_t *planes, siz
 B2I_KERNEL void octet_unshuffle(const uint8_t *planes, size_t plane_stride, size_t n, uint8_t *dst)
 {
     for (size_t i = 0; i < n; i += VEC_LEN) {
-        group_unshuffle(planes + i, plane_stride, dst + i * 8, 8);
+        vec v[8];
+        B2I_UNROLL
+        for (size_t k = 0; k < 8; k++) {
+            v[k] = vec_load(planes + k * plane_stride + i);
+        }
+        group_join(v, 8, dst + i * 8);
     }
 }
 

@@ -71,13 +71,9 @@ enum { ROW_FLIP = 7 };
 enum { ROW_FLIP = 0 };
 #endif
 
-/* 8 by 8 bytes from rows src + i * src_stride to rows dst + i * dst_stride. */
-B2I_KERNEL void transpose8(const uint8_t *src, size_t src_stride, uint8_t *dst, size_t dst_stride)
+/* 8 rows of 8 bytes, row i in v[i ^ ROW_FLIP], transposed to rows dst + i * dst_stride. */
+B2I_KERNEL void transpose_words(uint64_t *v, uint8_t *dst, size_t dst_stride)
 {
-    uint64_t v[8];
-    for (size_t i = 0; i < 8; i++) {
-        v[i ^ ROW_FLIP] = vec_load(src + i * src_stride);
-    }
     for (size_t i = 0; i < 4; i++) {
         swap_bytes(&v[i], &v[i + 4], 32, UINT64_C(0x00000000FFFFFFFF));
     }
@@ -91,6 +87,16 @@ B2I_KERNEL void transpose8(const uint8_t *src, size_t src_stride, uint8_t *dst, 
     for (size_t i = 0; i < 8; i++) {
         vec_store(dst + i * dst_stride, v[i ^ ROW_FLIP]);
     }
+}
+
+/* 8 by 8 bytes from rows src + i * src_stride to rows dst + i * dst_stride. */
+B2I_KERNEL void transpose8(const uint8_t *src, size_t src_stride, uint8_t *dst, size_t dst_stride)
+{
+    uint64_t v[8];
+    for (size_t i = 0; i < 8; i++) {
+        v[i ^ ROW_FLIP] = vec_load(src + i * src_stride);
+    }
+    transpose_words(v, dst, dst_stride);
 }
 
 /* Columns [0, STRIP) of n (a multiple of VEC_LEN) rows, 'stride' apart, to planes. */

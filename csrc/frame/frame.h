@@ -18,6 +18,12 @@ enum {
     B2I_FINGERPRINT_LEN = 16,
     B2I_FINGERPRINT_XXH3 = 3, /* fingerprint type of b2i_frame_fingerprint() */
     B2I_RECORD_LEN = 16,
+    /*
+     * Numbers of threads in a header, which readers ignore.  The reference library puts its own
+     * there when it changes a metalayer, and leaves the fingerprint as it is.
+     */
+    B2I_FRAME_THREADS_ENC = 11,
+    B2I_FRAME_THREADS_DEC = 13,
 };
 
 /* ---- parsing ---- */
@@ -31,6 +37,7 @@ typedef struct b2i_frame_head {
     int64_t chunksize;
     uint8_t general_flags;
     uint8_t frame_type;
+    bool is_ours; /* nobody else has written the header since */
     b2c_cparams cparams;
 } b2i_frame_head;
 
@@ -40,15 +47,43 @@ typedef struct b2i_frame_head {
  */
 b2c_status b2i_frame_head_parse(b2i_span bytes, b2i_frame_head *out, b2c_error *err);
 
-/* Adds the metalayers of a complete header. */
-b2c_status b2i_frame_metas_parse(b2i_span header, b2i_metas *metas, b2c_error *err);
+/* Adds the metalayers of a complete header; when it fails, those that can be
+ * read.  limits may be NULL. */
+b2c_status b2i_frame_metas_parse(b2i_span header, const b2c_limits *limits, b2i_metas *metas,
+                                 b2c_error *err);
+
+/*
+ * Adds the contents of a section (of header or trailer, 'all') whose map of names starts at 'at':
+ * the map's size, the map, the array of contents.  What can be read is added also when something
+ * else cannot, which repair makes use of.
+ */
+b2c_status b2i_frame_section_parse(b2i_span all, size_t at, uint32_t max, const b2c_limits *limits,
+                                   b2i_metas *metas, b2c_error *err);
 
 /* Length of the trailer that ends a frame, from the frame's last 23 bytes. */
 b2c_status b2i_trailer_len_parse(b2i_span tail, const b2i_frame_head *head, uint32_t *trailer_len,
                                  b2c_error *err);
 
-/* Adds the vlmetalayers of a complete trailer.  Offsets in errors count from its start. */
-b2c_status b2i_trailer_parse(b2i_span trailer, b2i_metas *vlmetas, b2c_error *err);
+/* The same with the vlmetalayers of a complete trailer.  Offsets in errors count from its start. */
+b2c_status b2i_trailer_parse(b2i_span trailer, const b2c_limits *limits, b2i_metas *vlmetas,
+                             b2c_error *err);
+
+/* What of a stored frame every commit changes: header, the frame's end, and right behind it. */
+enum { B2I_MARK_BEHIND_LEN = 24 };
+typedef struct b2i_frame_mark {
+    uint64_t end_at; /* of the last bytes */
+    size_t head_len, end_len;
+    uint8_t head[B2I_FRAME_FLIP_LEN]; /* the header, or most of it */
+    uint8_t end[B2I_TRAILER_TAIL_LEN + B2I_MARK_BEHIND_LEN];
+} b2i_frame_mark;
+
+/* Whether the frame at 'origin' of io still bears its mark. */
+b2c_status b2i_frame_mark_check(b2i_io *io, uint64_t origin, const b2i_frame_mark *mark, bool *is,
+                                b2c_error *err);
+
+/* The mark of a frame with this header that ends with 'tail'; 'behind' is what follows it. */
+void b2i_frame_mark_make(b2i_span header, b2i_span tail, uint64_t frame_len, b2i_span behind,
+                         b2i_frame_mark *mark);
 
 /* Where the parts of a stored frame are, relative to its start. */
 typedef struct b2i_frame_layout {
@@ -59,11 +94,40 @@ typedef struct b2i_frame_layout {
     bool has_fingerprint;
     bool is_complete; /* the fingerprint says that every chunk has a record */
     uint8_t fingerprint[B2I_FINGERPRINT_LEN];
+    b2i_frame_mark mark;
 } b2i_frame_layout;
+
+/* Bytes of the frame that were read before they are asked for. */
+typedef struct b2i_frame_window {
+    uint64_t at;
+    b2i_buf bytes;
+} b2i_frame_window;
+
+/* A frame as bytes. */
+typedef struct b2i_frame_source {
+    b2i_io *io;
+    uint64_t origin;
+    uint64_t len; /* bytes of io behind the origin */
+    b2i_frame_window head, tail;
+} b2i_frame_source;
+
+/* Bytes [at, at + n) of the frame: a view, or read into buf, which is replaced. */
+b2c_status b2i_frame_get(const b2i_frame_source *f, uint64_t at, uint64_t n, b2i_buf *buf,
+                         b2i_span *out, b2c_error *err);
+
+/*
+ * Decodes the index at layout->index_at, for which there are index_len bytes, into s; index_len is
+ * then its own length and *index its bytes.  nchunks UINT64_MAX: not known.
+ */
+b2c_status b2i_frame_load_index(const b2i_frame_source *f, b2i_frame_layout *layout,
+                                uint64_t nchunks, b2c_schunk *s, b2i_buf *buf, b2i_span *index,
+                                b2c_error *err);
 
 /*
  * Reads a frame that starts at 'origin' of io into the state of a schunk that
- * has no store yet.  exact: the frame must fill the rest of io, otherwise bytes may follow it.
+ * has no store yet.  On failure layout->mark.head is still the start of the header.  exact: the
+ * frame must fill the rest of io, otherwise bytes may follow it.
+ * Frames of 2019 to 2021 are recognised and read too (legacy.h).
  */
 b2c_status b2i_frame_load(b2i_io *io, uint64_t origin, bool exact, uint8_t frame_type,
                           b2c_schunk *s, b2i_frame_layout *layout, b2c_error *err);
@@ -100,6 +164,18 @@ void b2i_frame_seal(b2i_frame_image *image, bool is_complete);
 void b2i_frame_fingerprint(b2i_span header, b2i_span index, b2i_span trailer, bool is_complete,
                            uint8_t out[B2I_FINGERPRINT_LEN]);
 
+/* Of an image: the one that b2i_frame_seal() has put there, or that of a frame that has none. */
+void b2i_frame_image_fingerprint(const b2i_frame_image *image, bool is_sealed,
+                                 uint8_t out[B2I_FINGERPRINT_LEN]);
+
+/*
+ * The same of a stored frame that has none, as not complete; tail_at counts from the end of the
+ * header.
+ */
+b2c_status b2i_frame_fingerprint_load(b2i_io *io, uint64_t header_len, uint64_t tail_at,
+                                      uint64_t tail_len, uint64_t trailer_len,
+                                      uint8_t out[B2I_FINGERPRINT_LEN], b2c_error *err);
+
 /*
  * Writes all of a schunk as a contiguous frame without dead space: *entries are
  * the places of the chunks (the caller's to free), *image the rest, *payload_len the distance
@@ -122,6 +198,7 @@ void b2i_frame_plan_free(b2i_frame_plan *plan);
 enum {
     B2I_RECORD_FLAG_PARTS = 1, /* hashes of the chunk's parts follow */
     B2I_RECORD_FLAG_REDO = 2,  /* a redo record follows, before those */
+    B2I_RECORD_FLAG_LOG = 4,   /* for recovery only: checksums were not wanted */
 };
 
 /* Length of what b2i_records_make() makes, without a redo record. */
@@ -129,10 +206,10 @@ size_t b2i_records_len(const b2i_chunk_head *head);
 
 /*
  * Appends what follows a chunk in dead space to out: the checksum record, 'redo', which may be
- * empty, and hashes of the parts of large chunks.
+ * empty, and hashes of the parts of large chunks.  for_log: they are no checksums for readers.
  */
-b2c_status b2i_records_make(b2i_span chunk, b2i_entry entry, b2i_span redo, b2i_buf *out,
-                            b2c_error *err);
+b2c_status b2i_records_make(b2i_span chunk, b2i_entry entry, b2i_span redo, bool for_log,
+                            b2i_buf *out, b2c_error *err);
 
 /* As the operations of a store. */
 b2c_status b2i_record_part_hashes(b2i_store *store, b2i_entry entry, const b2i_chunk_head *head,
@@ -145,6 +222,9 @@ uint32_t b2i_record_part_hash(b2i_span part);
  */
 b2i_verdict b2i_record_check(const b2i_store *store, b2i_span record, b2i_span chunk,
                              b2i_entry entry);
+
+/* Length of the record of the chunk at an entry, and of what belongs to it; 0: it is none. */
+uint64_t b2i_record_extent(b2i_span record, const b2i_chunk_head *head, b2i_entry entry);
 
 /* Whether a record is there and fits. */
 bool b2i_record_fits(b2i_span record, b2i_span chunk, b2i_entry entry);
@@ -161,7 +241,7 @@ b2c_status b2i_records_settle(b2c_schunk *s,
 
 /* ---- redo records (store_file_redo.c) ---- */
 
-enum { B2I_REDO_LEN = 24, B2I_REDO_BASE_LEN = 8 };
+enum { B2I_REDO_LEN = 24, B2I_REDO_BASE_LEN = 8, B2I_POINTER_LEN = 48 };
 
 /* What the next redo record must name: the commit that it follows, and its number since then. */
 typedef struct b2i_redo_log {
@@ -170,6 +250,10 @@ typedef struct b2i_redo_log {
 } b2i_redo_log;
 
 void b2i_redo_make(const b2i_redo_log *log, const b2i_redo *redo, uint8_t out[B2I_REDO_LEN]);
+
+/* A redo record of a chunk that stands somewhere else. */
+void b2i_pointer_make(const b2i_redo_log *log, const b2i_redo *redo, uint64_t place, b2i_span chunk,
+                      uint8_t out[B2I_POINTER_LEN]);
 
 /* A chunk at 'at' of io, of which 'end' is the size, with sound records that continue the log. */
 typedef struct b2i_redo_place {
@@ -207,6 +291,9 @@ b2c_status b2i_store_dir_create(int dir, const b2i_state *now, bool checksums, b
 /* B2C_E_EXISTS when there is more in a directory than the start of an index file. */
 b2c_status b2i_store_dir_check_empty(int dir, b2c_error *err);
 
+/* The numbers of all chunk files in a directory, in order; to be freed. */
+b2c_status b2i_store_dir_list(int dir, b2i_entry **entries, size_t *n, b2c_error *err);
+
 /* Closes a directory that could not be filled, without its index file. */
 void b2i_store_dir_destroy(int dir);
 
@@ -216,10 +303,30 @@ b2c_status b2i_schunk_create(const b2c_schunk_params *params, b2c_schunk **out, 
 
 b2c_status b2i_schunk_open_path(const char *path, uint64_t offset, int mode,
                                 const b2c_limits *limits, b2c_schunk **out, b2c_error *err);
+/* A second super-chunk for what an open one refers to, without a lock. */
+b2c_status b2i_schunk_reopen(const b2c_schunk *s, b2c_schunk **out, b2c_error *err);
+
 b2c_status b2i_schunk_open_io(const b2c_io_table *table, uint64_t offset, const b2c_limits *limits,
                               b2c_schunk **out, b2c_error *err);
 b2c_status b2i_schunk_open_bytes(b2i_span frame, bool copy, const b2c_limits *limits,
                                  b2c_schunk **out, b2c_error *err);
+
+/* ---- with other processes (share.c) ---- */
+
+/*
+ * As b2c_schunk_lock() and b2c_schunk_unlock(); nothing happens without a lock file.  unlock()
+ * stores what an edit has left pending, unless st, the edit's own status, is a failure;
+ * returns the first failure.
+ */
+b2c_status b2i_schunk_lock(b2c_schunk *s, bool exclusive, bool *changed, b2c_error *err);
+b2c_status b2i_schunk_unlock(b2c_schunk *s, b2c_status st, b2c_error *err);
+
+/* As b2c_schunk_is_current() and b2c_schunk_recheck(). */
+bool b2i_schunk_is_current(const b2c_schunk *s);
+b2c_status b2i_schunk_recheck(b2c_schunk *s, bool *lost, b2c_error *err);
+
+/* Reads the stored frame anew; as b2c_schunk_refresh(). */
+b2c_status b2i_schunk_refresh(b2c_schunk *s, int *change, b2c_error *err);
 
 /* As b2c_schunk_to_frame(). */
 b2c_status b2i_schunk_to_frame(const b2c_schunk *s, uint8_t *dst, size_t dst_cap, size_t *dst_len,

@@ -2,22 +2,52 @@
  * frame_load.c: reads header, index and trailer of a stored frame into a super-chunk.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "frame.h"
+#include "legacy.h"
 #include "checked.h"
 
-/* Bytes [at, at + n) of the frame: a view, or read into buf, which is replaced. */
-typedef struct frame_source {
-    b2i_io *io;
-    uint64_t origin;
-    uint64_t len; /* bytes of io behind the origin */
-} frame_source;
+/* Most frames take two reads to open: of the header, and of all that follows the chunks. */
+enum { HEAD_WINDOW = 4096, TAIL_WINDOW = 1 << 20 };
 
-static b2c_status get(const frame_source *f, uint64_t at, uint64_t n, b2i_buf *buf, b2i_span *out,
-                      b2c_error *err)
+static bool is_in(const b2i_frame_window *w, uint64_t at, uint64_t n, b2i_span *out)
+{
+    if (at < w->at || at - w->at > w->bytes.n || n > w->bytes.n - (at - w->at)) {
+        return false;
+    }
+    *out = b2i_span_of(w->bytes.p + (at - w->at), (size_t)n);
+    return true;
+}
+
+/* Reads [at, end) if io gives no view of it anyway. */
+static b2c_status fill(const b2i_frame_source *f, b2i_frame_window *w, uint64_t at, uint64_t end,
+                       b2c_error *err)
+{
+    size_t n = (size_t)(end - at);
+    if (n == 0 || f->io->ops->view(f->io, f->origin + at, n) != NULL) {
+        return B2C_OK;
+    }
+    if (!b2i_buf_reserve(&w->bytes, n)) {
+        return b2i_fail_memory(err);
+    }
+    B2I_TRY(f->io->ops->read(f->io, f->origin + at, w->bytes.p, n, err));
+    w->at = at;
+    w->bytes.n = n;
+    return B2C_OK;
+}
+
+static uint64_t smaller(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+b2c_status b2i_frame_get(const b2i_frame_source *f, uint64_t at, uint64_t n, b2i_buf *buf,
+                         b2i_span *out, b2c_error *err)
 {
     if (at > f->len || n > f->len - at) {
         return b2i_fail_sizes(err, B2C_E_TRUNCATED, f->len, "the frame is cut short", at + n,
                               f->len);
+    }
+    if (is_in(&f->head, at, n, out) || is_in(&f->tail, at, n, out)) {
+        return B2C_OK;
     }
     const uint8_t *view = n > SIZE_MAX ? NULL : f->io->ops->view(f->io, f->origin + at, (size_t)n);
     if (view != NULL) {
@@ -34,13 +64,54 @@ static b2c_status get(const frame_source *f, uint64_t at, uint64_t n, b2i_buf *b
     return B2C_OK;
 }
 
-static b2c_status load_head(const frame_source *f, bool exact, uint8_t frame_type,
+b2c_status b2i_frame_fingerprint_load(b2i_io *io, uint64_t header_len, uint64_t tail_at,
+                                      uint64_t tail_len, uint64_t trailer_len,
+                                      uint8_t out[B2I_FINGERPRINT_LEN], b2c_error *err)
+{
+    b2i_buf buf = { 0 };
+    size_t head, tail;
+    b2c_status st = B2C_OK;
+    if (!b2i_u64_to_size(header_len, &head) || !b2i_u64_to_size(tail_len, &tail) ||
+        head > SIZE_MAX - tail || !b2i_buf_reserve(&buf, head + tail)) {
+        return b2i_fail_memory(err);
+    }
+    B2I_GO(st, io->ops->read(io, 0, buf.p, head, err));
+    B2I_GO(st, io->ops->read(io, header_len + tail_at, buf.p + head, tail, err));
+    size_t index = tail - (size_t)trailer_len;
+    b2i_frame_fingerprint(b2i_span_of(buf.p, head), b2i_span_of(buf.p + head, index),
+                          b2i_span_of(buf.p + head + index, tail - index), false, out);
+out:
+    b2i_buf_free(&buf);
+    return st;
+}
+
+static b2c_status measure(b2i_frame_source *f, b2c_error *err)
+{
+    uint64_t size;
+    B2I_TRY(f->io->ops->size(f->io, &size, err));
+    f->len = size < f->origin ? 0 : size - f->origin;
+    return B2C_OK;
+}
+
+/* The first bytes, which tell the layout. */
+static b2c_status load_first(b2i_frame_source *f, b2i_buf *buf, b2i_frame_layout *l,
+                             b2i_span *first, b2c_error *err)
+{
+    B2I_TRY(fill(f, &f->head, 0, smaller(f->len, HEAD_WINDOW), err));
+    B2I_TRY(b2i_frame_get(f, 0, smaller(f->len, B2I_FRAME_FIXED_LEN), buf, first, err));
+    l->mark.head_len = first->n;
+    if (first->n > 0) {
+        memcpy(l->mark.head, first->p, first->n);
+    }
+    return B2C_OK;
+}
+
+static b2c_status load_head(b2i_frame_source *f, b2i_span first, bool exact, uint8_t frame_type,
                             b2i_frame_head *head, b2c_error *err)
 {
-    uint8_t bytes[B2I_FRAME_FIXED_LEN];
-    size_t n = f->len < sizeof bytes ? (size_t)f->len : sizeof bytes;
-    B2I_TRY(f->io->ops->read(f->io, f->origin, bytes, n, err));
-    B2I_TRY(b2i_frame_head_parse(b2i_span_of(bytes, n), head, err));
+    B2I_TRY(b2i_frame_head_parse(first, head, err));
+    B2I_TRY(
+        measure(f, err)); /* once more: a writer may have been busy before the header was read */
     if (head->frame_len > f->len) {
         return b2i_fail_sizes(err, B2C_E_TRUNCATED, f->len,
                               "the frame is cut short: its header announces more bytes",
@@ -86,11 +157,16 @@ static b2c_status locate_index(b2i_frame_layout *l, b2c_error *err)
 static b2c_status check_entries(const b2i_state *now, const b2i_frame_head *head, b2c_error *err)
 {
     uint64_t max = UINT32_MAX;
+    uint64_t n = now->entries == NULL ? 1 : now->nchunks; /* one is like the other */
     if (head->frame_type == B2I_FRAME_CONTIGUOUS) {
         max = head->cbytes < B2C_MIN_HEADER_LEN ? 0 : head->cbytes - B2C_MIN_HEADER_LEN;
     }
-    for (uint64_t i = 0; i < now->nchunks; i++) {
-        b2i_entry e = now->entries[i];
+    b2i_entry last = 0;
+    for (uint64_t i = 0; i < n; i++) {
+        b2i_entry e = b2i_state_entry(now, i);
+        if (e <= max || e == last) { /* special entries come in long runs */
+            continue;
+        }
         bool is_special = (e & B2I_ENTRY_SPECIAL) != 0;
         if (is_special ? b2i_entry_kind(e) == B2C_SPECIAL_NONE : e > max) {
             (void)b2i_fail_field(err, B2C_E_CORRUPT, B2C_NO_OFFSET, "index",
@@ -99,22 +175,19 @@ static b2c_status check_entries(const b2i_state *now, const b2i_frame_head *head
             b2i_err_chunk(err, (int64_t)i);
             return B2C_E_CORRUPT;
         }
+        last = e;
     }
     return B2C_OK;
 }
 
-/* Decodes the index; *index is its chunk, for the fingerprint. */
-static b2c_status load_index(const frame_source *f, b2i_frame_layout *l, b2c_schunk *s,
-                             b2i_buf *buf, b2i_span *index, b2c_error *err)
+b2c_status b2i_frame_load_index(const b2i_frame_source *f, b2i_frame_layout *l, uint64_t nchunks,
+                                b2c_schunk *s, b2i_buf *buf, b2i_span *index, b2c_error *err)
 {
     b2i_state *now = &s->now;
     b2i_span head_bytes;
     b2i_chunk_head head;
-    uint64_t nchunks = UINT64_MAX, nentries;
-    if (l->head.chunksize > 0) {
-        nchunks = b2i_ceil_div(l->head.nbytes, (uint64_t)l->head.chunksize);
-    }
-    B2I_TRY(get(f, l->index_at, B2C_HEADER_LEN, buf, &head_bytes, err));
+    b2i_index found;
+    B2I_TRY(b2i_frame_get(f, l->index_at, B2C_HEADER_LEN, buf, &head_bytes, err));
     b2c_status st = b2i_chunk_head_parse(head_bytes, NULL, &head, err);
     if (st == B2C_OK && head.cbytes > l->index_len) {
         st = b2i_fail_sizes(err, B2C_E_CORRUPT, 12, "the index reaches into the trailer",
@@ -122,17 +195,21 @@ static b2c_status load_index(const frame_source *f, b2i_frame_layout *l, b2c_sch
     }
     if (st == B2C_OK) {
         l->index_len = head.cbytes;
-        B2I_TRY(get(f, l->index_at, l->index_len, buf, index, err));
-        st = b2i_index_decode(*index, nchunks, &s->limits, &now->entries, &nentries, err);
+        B2I_TRY(b2i_frame_get(f, l->index_at, l->index_len, buf, index, err));
+        st = b2i_index_decode(*index, b2i_index_room_of(&s->limits, nchunks, l->head.frame_len),
+                              &found, err);
     }
     if (st != B2C_OK) {
         b2i_err_shift(err, l->index_at);
         return st;
     }
-    now->nchunks = nentries;
-    now->cap = (size_t)nentries;
+    now->entries = found.entries;
+    now->uniform = found.uniform;
+    now->nchunks = found.n;
+    now->cap = found.entries == NULL ? 0 : (size_t)found.n;
     B2I_TRY(check_entries(now, &l->head, err));
-    now->nspecial = b2i_index_nspecial(now->entries, now->nchunks);
+    now->nspecial =
+        now->entries == NULL ? now->nchunks : b2i_index_nspecial(now->entries, now->nchunks);
     return B2C_OK;
 }
 
@@ -150,7 +227,7 @@ static b2c_status check_fingerprint(b2i_span header, b2i_span index, b2i_span tr
         l->has_fingerprint = memcmp(computed, l->fingerprint, sizeof computed) == 0;
         l->is_complete = l->has_fingerprint && complete != 0;
     }
-    if (!l->has_fingerprint) {
+    if (!l->has_fingerprint && l->head.is_ours) {
         return b2i_fail_field(err, B2C_E_CHECKSUM, l->head.frame_len - B2I_FINGERPRINT_LEN,
                               "fingerprint",
                               "header, index or trailer differ from the frame's checksum");
@@ -158,51 +235,130 @@ static b2c_status check_fingerprint(b2i_span header, b2i_span index, b2i_span tr
     return B2C_OK;
 }
 
-static b2c_status load_parts(const frame_source *f, b2i_frame_layout *l, b2c_schunk *s,
-                             b2i_buf bufs[3], b2c_error *err)
+/* All from the index on, unless that is too far from the end. */
+static b2c_status load_tail(b2i_frame_source *f, const b2i_frame_head *head, b2c_error *err)
+{
+    uint64_t end = smaller(f->len, head->frame_len + B2I_MARK_BEHIND_LEN);
+    uint64_t at = end < TAIL_WINDOW ? 0 : end - TAIL_WINDOW, index_at = head->header_len;
+    if (head->frame_type == B2I_FRAME_CONTIGUOUS &&
+        !b2i_add_u64(index_at, head->cbytes, &index_at)) {
+        return B2C_OK; /* locate_index() complains */
+    }
+    if (index_at > at && index_at < end) {
+        at = index_at;
+    }
+    return at < f->head.bytes.n && end <= f->head.bytes.n ? B2C_OK
+                                                          : fill(f, &f->tail, at, end, err);
+}
+
+void b2i_frame_mark_make(b2i_span header, b2i_span tail, uint64_t frame_len, b2i_span behind,
+                         b2i_frame_mark *mark)
+{
+    mark->end_at = frame_len - B2I_TRAILER_TAIL_LEN;
+    mark->head_len = (size_t)smaller(header.n, sizeof mark->head);
+    memcpy(mark->head, header.p, mark->head_len);
+    memcpy(mark->end, tail.p + tail.n - B2I_TRAILER_TAIL_LEN, B2I_TRAILER_TAIL_LEN);
+    size_t n = (size_t)smaller(behind.n, B2I_MARK_BEHIND_LEN);
+    if (n > 0) {
+        memcpy(mark->end + B2I_TRAILER_TAIL_LEN, behind.p, n);
+    }
+    mark->end_len = B2I_TRAILER_TAIL_LEN + n;
+}
+
+static b2c_status load_mark(const b2i_frame_source *f, b2i_span header, b2i_span trailer,
+                            uint64_t frame_len, b2i_buf *buf, b2i_frame_mark *mark, b2c_error *err)
+{
+    b2i_span behind = { NULL, 0 };
+    uint64_t n = smaller(f->len - frame_len, B2I_MARK_BEHIND_LEN);
+    if (n > 0) {
+        B2I_TRY(b2i_frame_get(f, frame_len, n, buf, &behind, err));
+    }
+    b2i_frame_mark_make(header, trailer, frame_len, behind, mark);
+    return B2C_OK;
+}
+
+static b2c_status load_parts(const b2i_frame_source *f, b2i_frame_layout *l, b2c_schunk *s,
+                             b2i_buf bufs[4], b2c_error *err)
 {
     b2i_span header, index = { NULL, 0 }, trailer, tail;
     uint64_t trailer_at;
-    B2I_TRY(get(f, 0, l->head.header_len, &bufs[0], &header, err));
-    B2I_TRY(b2i_frame_metas_parse(header, &s->now.metas, err));
-    B2I_TRY(get(f, l->head.frame_len - B2I_TRAILER_TAIL_LEN, B2I_TRAILER_TAIL_LEN, &bufs[2], &tail,
-                err));
+    if (l->head.nbytes > s->limits.max_nbytes) {
+        return b2i_fail_sizes(err, B2C_E_LIMIT, 0x1E, "the frame decodes to more than the limit",
+                              s->limits.max_nbytes, l->head.nbytes);
+    }
+    B2I_TRY(b2i_frame_get(f, 0, l->head.header_len, &bufs[0], &header, err));
+    B2I_TRY(b2i_frame_metas_parse(header, &s->limits, &s->now.metas, err));
+    B2I_TRY(b2i_frame_get(f, l->head.frame_len - B2I_TRAILER_TAIL_LEN, B2I_TRAILER_TAIL_LEN,
+                          &bufs[2], &tail, err));
     B2I_TRY(b2i_trailer_len_parse(tail, &l->head, &l->trailer_len, err));
     B2I_TRY(locate_index(l, err));
     trailer_at = l->head.frame_len - l->trailer_len;
-    B2I_TRY(get(f, trailer_at, l->trailer_len, &bufs[2], &trailer, err));
-    b2c_status st = b2i_trailer_parse(trailer, &s->now.vlmetas, err);
+    B2I_TRY(b2i_frame_get(f, trailer_at, l->trailer_len, &bufs[2], &trailer, err));
+    b2c_status st = b2i_trailer_parse(trailer, &s->limits, &s->now.vlmetas, err);
     if (st != B2C_OK) {
         b2i_err_shift(err, trailer_at);
         return st;
     }
     if (l->head.nbytes > 0) {
-        B2I_TRY(load_index(f, l, s, &bufs[1], &index, err));
+        uint64_t nchunks = UINT64_MAX;
+        if (l->head.chunksize > 0) {
+            nchunks = b2i_ceil_div(l->head.nbytes, (uint64_t)l->head.chunksize);
+        }
+        B2I_TRY(b2i_frame_load_index(f, l, nchunks, s, &bufs[1], &index, err));
     }
-    return check_fingerprint(header, index, trailer, l, err);
+    B2I_TRY(check_fingerprint(header, index, trailer, l, err));
+    return load_mark(f, header, trailer, l->head.frame_len, &bufs[3], &l->mark, err);
+}
+
+b2c_status b2i_frame_mark_check(b2i_io *io, uint64_t origin, const b2i_frame_mark *mark, bool *is,
+                                b2c_error *err)
+{
+    uint8_t head[sizeof mark->head], end[sizeof mark->end];
+    *is = false;
+    b2c_status st = io->ops->read(io, origin, head, mark->head_len, err);
+    if (st == B2C_OK && memcmp(head, mark->head, mark->head_len) == 0) {
+        st = io->ops->read(io, origin + mark->end_at, end, mark->end_len, err);
+        *is = st == B2C_OK && memcmp(end, mark->end, mark->end_len) == 0;
+    }
+    return st == B2C_E_TRUNCATED ? B2C_OK : st;
+}
+
+static b2c_status load_all(b2i_frame_source *f, bool exact, uint8_t frame_type, b2c_schunk *s,
+                           b2i_frame_layout *l, b2i_buf bufs[4], b2c_error *err)
+{
+    b2i_span first;
+    B2I_TRY(load_first(f, &bufs[0], l, &first, err));
+    if (b2i_legacy_is(first)) {
+        return b2i_legacy_load(f, first, frame_type, s, l, err);
+    }
+    B2I_TRY(load_head(f, first, exact, frame_type, &l->head, err));
+    B2I_TRY(load_tail(f, &l->head, err));
+    B2I_TRY(load_parts(f, l, s, bufs, err));
+    s->now.cparams = l->head.cparams;
+    s->frame_version = l->head.general_flags & 15u;
+    return B2C_OK;
 }
 
 b2c_status b2i_frame_load(b2i_io *io, uint64_t origin, bool exact, uint8_t frame_type,
                           b2c_schunk *s, b2i_frame_layout *layout, b2c_error *err)
 {
-    frame_source f = { .io = io, .origin = origin };
-    b2i_frame_layout l = { 0 };
-    b2i_buf bufs[3] = { { 0 } };
-    B2I_TRY(io->ops->size(io, &f.len, err));
-    f.len = f.len < origin ? 0 : f.len - origin;
-    B2I_TRY(load_head(&f, exact, frame_type, &l.head, err));
-    b2c_status st = load_parts(&f, &l, s, bufs, err);
-    for (int i = 0; i < 3; i++) {
+    b2i_frame_source f = { .io = io, .origin = origin };
+    b2i_buf bufs[4] = { { 0 } };
+    b2i_frame_layout *l = layout;
+    *l = (b2i_frame_layout){ 0 };
+    B2I_TRY(measure(&f, err));
+    b2c_status st = load_all(&f, exact, frame_type, s, l, bufs, err);
+    for (int i = 0; i < 4; i++) {
         b2i_buf_free(&bufs[i]);
     }
+    b2i_buf_free(&f.head.bytes);
+    b2i_buf_free(&f.tail.bytes);
     B2I_TRY(st);
-    s->now.cparams = l.head.cparams;
-    s->now.chunksize = l.head.chunksize;
-    s->now.nbytes = l.head.nbytes;
-    s->now.cbytes = l.head.nbytes == 0 ? 0 : l.head.cbytes;
-    s->now.has_vlblocks = (l.head.general_flags & 0x80u) != 0;
+    s->now.chunksize = l->head.chunksize;
+    s->now.nbytes = l->head.nbytes;
+    s->now.cbytes = l->head.nbytes == 0 ? 0 : l->head.cbytes;
+    s->now.has_vlblocks = !s->is_legacy && (l->head.general_flags & 0x80u) != 0;
     s->has_stored_flags = true;
-    s->stored_flags = l.head.general_flags;
-    *layout = l;
+    s->stored_flags = l->head.general_flags;
     return B2C_OK;
 }

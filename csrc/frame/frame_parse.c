@@ -5,6 +5,8 @@
  */
 #include "frame.h"
 
+#include <stdlib.h>
+
 enum {
     AT_HEADER_LEN = 0x0B,
     AT_FRAME_LEN = 0x10,
@@ -37,6 +39,7 @@ typedef struct raw_head {
     uint64_t frame_len, nbytes, cbytes;
     uint8_t general_flags, frame_type, codec_flags, other_flags;
     uint32_t typesize, blocksize, chunksize;
+    uint16_t threads_enc, threads_dec;
     uint8_t nfilters, filters[6], codec_id, codec_meta, metas[6], other_flags2;
 } raw_head;
 
@@ -61,7 +64,11 @@ static void read_fields(b2i_reader *r, raw_head *h)
     h->blocksize = b2i_rd_u32be(r);
     (void)b2i_rd_u8(r);
     h->chunksize = b2i_rd_u32be(r);
-    (void)b2i_rd_take(r, 8); /* numbers of threads, flag of vlmetalayers, fixext 16 */
+    (void)b2i_rd_u8(r);
+    h->threads_enc = b2i_rd_u16be(r);
+    (void)b2i_rd_u8(r);
+    h->threads_dec = b2i_rd_u16be(r);
+    (void)b2i_rd_take(r, 2); /* flag of vlmetalayers, fixext 16 */
     h->nfilters = b2i_rd_u8(r);
     b2i_rd_copy(r, h->filters, 6);
     h->codec_id = b2i_rd_u8(r);
@@ -125,11 +132,11 @@ static b2c_status check_sizes(const raw_head *h, b2c_error *err)
     if (h->cbytes > INT64_MAX) {
         return bad(err, AT_CBYTES, "cbytes", "the size of the chunks is negative");
     }
-    if (h->typesize == 0 || h->typesize > INT32_MAX) {
-        return bad(err, AT_TYPESIZE, "typesize", "the type size is not positive");
+    if (h->typesize == 0 || h->typesize > B2C_MAX_TYPESIZE) {
+        return bad(err, AT_TYPESIZE, "typesize", "the type size is not from 1 to 536866816");
     }
-    if (h->blocksize > INT32_MAX) {
-        return bad(err, AT_BLOCKSIZE, "blocksize", "the block size is negative");
+    if (h->blocksize > B2C_MAX_BLOCKSIZE) {
+        return bad(err, AT_BLOCKSIZE, "blocksize", "the block size is not from 0 to 536866816");
     }
     if (h->chunksize > INT32_MAX && h->chunksize != UINT32_MAX) {
         return bad(err, AT_CHUNKSIZE, "chunksize", "the chunk size is below -1");
@@ -177,6 +184,7 @@ b2c_status b2i_frame_head_parse(b2i_span bytes, b2i_frame_head *out, b2c_error *
         .chunksize = h.chunksize == UINT32_MAX ? B2I_CHUNKSIZE_NEW : (int64_t)h.chunksize,
         .general_flags = h.general_flags,
         .frame_type = h.frame_type,
+        .is_ours = h.threads_enc == B2I_FRAME_THREADS_ENC && h.threads_dec == B2I_FRAME_THREADS_DEC,
         .cparams = cparams_of(&h),
     };
     return B2C_OK;
@@ -208,8 +216,10 @@ static b2c_status read_name(b2i_reader *r, char name[B2C_MAX_NAME_LEN + 1], uint
     return B2C_OK;
 }
 
-static b2c_status add_content(b2i_span all, const char *name, uint32_t offset, b2i_metas *metas,
-                              b2c_error *err)
+/* '*left' bytes of contents are possible: if they could overlap, a few bytes would take much
+ * memory. */
+static b2c_status add_content(b2i_span all, const char *name, uint32_t offset, size_t *left,
+                              b2i_metas *metas, b2c_error *err)
 {
     b2i_reader r = b2i_rd_init(all, offset);
     uint8_t marker = b2i_rd_u8(&r);
@@ -219,12 +229,41 @@ static b2c_status add_content(b2i_span all, const char *name, uint32_t offset, b
         return bad(err, offset, "metalayer content",
                    "a metalayer's content is not where its offset says");
     }
+    if (content.n > *left) {
+        return bad(err, offset, "metalayer content", "the contents of metalayers overlap");
+    }
+    *left -= content.n;
     return b2i_metas_add(metas, name, content, err);
 }
 
-/* The section whose map of names starts at 'at': its size, the map, the array of contents. */
-static b2c_status read_section(b2i_span all, size_t at, uint32_t max, b2i_metas *metas,
-                               b2c_error *err)
+static int compare_names(const void *a, const void *b)
+{
+    const b2i_meta *const *x = a, *const *y = b;
+    return strcmp((*x)->name, (*y)->name);
+}
+
+static b2c_status check_unique(const b2i_metas *metas, uint64_t at, b2c_error *err)
+{
+    bool is_unique = true;
+    const b2i_meta **sorted = b2i_malloc(metas->n * sizeof *sorted);
+    if (sorted == NULL) {
+        return b2i_fail_memory(err);
+    }
+    for (uint32_t i = 0; i < metas->n; i++) {
+        sorted[i] = &metas->v[i];
+    }
+    if (metas->n > 0) {
+        qsort(sorted, metas->n, sizeof *sorted, compare_names);
+    }
+    for (uint32_t i = 1; i < metas->n && is_unique; i++) {
+        is_unique = strcmp(sorted[i - 1]->name, sorted[i]->name) != 0;
+    }
+    b2i_free(sorted);
+    return is_unique ? B2C_OK : bad(err, at, "metalayer name", "two metalayers have the same name");
+}
+
+b2c_status b2i_frame_section_parse(b2i_span all, size_t at, uint32_t max, const b2c_limits *limits,
+                                   b2i_metas *metas, b2c_error *err)
 {
     b2i_reader r = b2i_rd_init(all, at);
     (void)b2i_rd_take(&r, 3); /* cd, size of the map: nobody relies on it */
@@ -237,18 +276,33 @@ static b2c_status read_section(b2i_span all, size_t at, uint32_t max, b2i_metas 
         return b2i_fail_sizes(err, B2C_E_CORRUPT, at + 4, "the frame has too many metalayers", max,
                               n);
     }
+    if (limits != NULL && n > limits->max_nmeta) {
+        (void)b2i_fail_sizes(err, B2C_E_LIMIT, at + 4,
+                             "the frame has more metalayers than the limit", limits->max_nmeta, n);
+        return B2C_E_LIMIT;
+    }
+    b2c_status st = B2C_OK;
+    size_t left = all.n;
     for (uint32_t i = 0; i < n; i++) {
         char name[B2C_MAX_NAME_LEN + 1];
         uint32_t offset;
-        B2I_TRY(read_name(&r, name, &offset, err));
-        B2I_TRY(add_content(all, name, offset, metas, err));
+        b2c_error *first = st == B2C_OK ? err : NULL;
+        b2c_status st2 = read_name(&r, name, &offset, first);
+        if (st2 == B2C_OK) {
+            st2 = add_content(all, name, offset, &left, metas, first);
+        }
+        st = st == B2C_OK ? st2 : st;
+        if (r.failed || st2 == B2C_E_MEMORY) {
+            return st2 == B2C_E_MEMORY && first == NULL ? b2i_fail_memory(err) : st;
+        }
     }
-    return B2C_OK;
+    return st == B2C_OK ? check_unique(metas, at + 6, err) : st;
 }
 
-b2c_status b2i_frame_metas_parse(b2i_span header, b2i_metas *metas, b2c_error *err)
+b2c_status b2i_frame_metas_parse(b2i_span header, const b2c_limits *limits, b2i_metas *metas,
+                                 b2c_error *err)
 {
-    return read_section(header, AT_METAS + 1, B2C_MAX_METALAYERS, metas, err);
+    return b2i_frame_section_parse(header, AT_METAS + 1, B2C_MAX_METALAYERS, limits, metas, err);
 }
 
 /* ---- trailer ---- */
@@ -270,7 +324,8 @@ b2c_status b2i_trailer_len_parse(b2i_span tail, const b2i_frame_head *head, uint
     return B2C_OK;
 }
 
-b2c_status b2i_trailer_parse(b2i_span trailer, b2i_metas *vlmetas, b2c_error *err)
+b2c_status b2i_trailer_parse(b2i_span trailer, const b2c_limits *limits, b2i_metas *vlmetas,
+                             b2c_error *err)
 {
     enum { AT_SECTION = 3 }; /* behind 94, version, 93 */
     b2i_reader r = b2i_rd_init(trailer, 2);
@@ -278,5 +333,5 @@ b2c_status b2i_trailer_parse(b2i_span trailer, b2i_metas *vlmetas, b2c_error *er
         return b2i_fail_field(err, B2C_E_UNSUPPORTED, 2, "trailer",
                               "a frame of 2019-2021 (legacy layout)");
     }
-    return read_section(trailer, AT_SECTION, B2I_MAX_VLMETA, vlmetas, err);
+    return b2i_frame_section_parse(trailer, AT_SECTION, B2I_MAX_VLMETA, limits, vlmetas, err);
 }

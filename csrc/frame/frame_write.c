@@ -133,8 +133,8 @@ static b2c_status encode_header(const b2i_state *state, uint8_t frame_type, b2i_
     put_u32(out, 0xD2, cp->typesize);
     put_u32(out, 0xD2, cp->blocksize);
     put_u32(out, 0xD2, state->chunksize < 0 ? UINT32_MAX : (uint32_t)state->chunksize);
-    put_u16(out, 0xD1, 1); /* numbers of threads: not the frame's business */
-    put_u16(out, 0xD1, 1);
+    put_u16(out, 0xD1, B2I_FRAME_THREADS_ENC);
+    put_u16(out, 0xD1, B2I_FRAME_THREADS_DEC);
     put_u8(out, state->vlmetas.n > 0 ? 0xC3 : 0xC2);
     put_pipeline(cp, out);
     put_u8(out, 0x93);
@@ -225,6 +225,19 @@ void b2i_frame_seal(b2i_frame_image *image, bool is_complete)
                           is_complete, end - B2I_FINGERPRINT_LEN);
 }
 
+void b2i_frame_image_fingerprint(const b2i_frame_image *image, bool is_sealed,
+                                 uint8_t out[B2I_FINGERPRINT_LEN])
+{
+    const b2i_buf *tail = &image->tail;
+    if (is_sealed) {
+        memcpy(out, tail->p + tail->n - B2I_FINGERPRINT_LEN, B2I_FINGERPRINT_LEN);
+        return;
+    }
+    b2i_frame_fingerprint(
+        b2i_span_of(image->header.p, image->header.n), b2i_span_of(tail->p, image->index_len),
+        b2i_span_of(tail->p + image->index_len, tail->n - image->index_len), false, out);
+}
+
 /* ---- whole frames ---- */
 
 void b2i_frame_plan_free(b2i_frame_plan *plan)
@@ -240,8 +253,8 @@ static b2c_status place_chunks(const b2c_schunk *s, bool checksums, b2i_frame_pl
 {
     for (uint64_t i = 0; i < s->now.nchunks; i++) {
         b2i_chunk_head head;
-        plan->entries[i] = s->now.entries[i];
-        if ((s->now.entries[i] & B2I_ENTRY_SPECIAL) != 0) {
+        plan->entries[i] = b2i_state_entry(&s->now, i);
+        if ((plan->entries[i] & B2I_ENTRY_SPECIAL) != 0) {
             continue;
         }
         B2I_TRY(b2i_schunk_chunk_head(s, i, &head, err));
@@ -255,8 +268,10 @@ b2c_status b2i_frame_plan_make(const b2c_schunk *s, bool checksums, b2i_frame_pl
                                b2c_error *err)
 {
     b2i_frame_plan p = { 0 };
-    p.entries =
-        b2i_malloc((size_t)s->now.nchunks * sizeof *p.entries); /* as large as the state's */
+    if (s->now.nchunks > SIZE_MAX / sizeof *p.entries) {
+        return b2i_fail_memory(err);
+    }
+    p.entries = b2i_malloc((size_t)s->now.nchunks * sizeof *p.entries);
     b2c_status st = p.entries == NULL ? b2i_fail_memory(err) : place_chunks(s, checksums, &p, err);
     if (st == B2C_OK) {
         st = b2i_frame_encode_with(&s->now, p.entries, B2I_FRAME_CONTIGUOUS, &p.image, err);
@@ -280,7 +295,7 @@ static b2c_status emit_chunk(b2i_span chunk, b2i_entry entry, uint64_t at, bool 
     b2i_buf records = { 0 };
     b2c_status st = io->ops->write(io, at, chunk.p, chunk.n, err);
     if (st == B2C_OK && checksums) {
-        st = b2i_records_make(chunk, entry, b2i_span_of(NULL, 0), &records, err);
+        st = b2i_records_make(chunk, entry, b2i_span_of(NULL, 0), false, &records, err);
         if (st == B2C_OK) {
             st = io->ops->write(io, at + chunk.n, records.p, records.n, err);
         }

@@ -2,10 +2,10 @@
  * open.c: makes and opens super-chunks: chooses the store that keeps them.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "frame.h"
+#include "legacy.h"
 
 /* A writer may commit while a reader looks: how often the reader starts again. */
-enum { MAX_RETRIES = 10, RETRY_LEN = 48 };
+enum { MAX_RETRIES = 10 };
 
 #define B2I_OPEN_ACCESS 3 /* the bits of the mode that are no flags */
 
@@ -17,18 +17,18 @@ static b2c_status finish(b2c_schunk *s, b2c_error *err)
     s->store->checksums = true;
     s->store->verifies = true;
     s->store->durability = B2C_DURABILITY_PROCESS;
+    s->store->max_open_files = s->limits.max_open_files;
+    if (s->store->is_writable) {
+        B2I_TRY(b2i_state_list_entries(&s->now, err));
+    }
     if (s->now.chunksize == B2I_CHUNKSIZE_VAR) {
         B2I_TRY(b2i_state_make_ends(&s->now, err));
         B2I_TRY(b2i_schunk_load_sizes(s, err));
     }
+    if (s->is_legacy) {
+        return b2i_legacy_settle(s, err);
+    }
     return s->store->ops->recover == NULL ? B2C_OK : s->store->ops->recover(s->store, s, err);
-}
-
-/* The bytes of a header that a commit changes; all zero when there are none. */
-static void read_start(b2i_io *io, uint64_t origin, uint8_t out[RETRY_LEN])
-{
-    memset(out, 0, RETRY_LEN);
-    (void)io->ops->read(io, origin, out, RETRY_LEN, NULL);
 }
 
 /*
@@ -39,10 +39,9 @@ static b2c_status load(b2i_io *io, uint64_t origin, bool exact, uint8_t frame_ty
                        const b2c_limits *limits, b2c_schunk **out, b2i_frame_layout *layout,
                        b2c_error *err)
 {
-    uint8_t before[RETRY_LEN], after[RETRY_LEN];
     for (int i = 0;; i++) {
+        uint8_t after[sizeof layout->mark.head];
         b2c_schunk *s;
-        read_start(io, origin, before);
         B2I_TRY(b2i_schunk_alloc(limits, &s, err));
         b2c_status st = b2i_frame_load(io, origin, exact, frame_type, s, layout, err);
         if (st == B2C_OK) {
@@ -51,11 +50,21 @@ static b2c_status load(b2i_io *io, uint64_t origin, bool exact, uint8_t frame_ty
         }
         b2i_state_free(&s->now);
         b2i_free(s);
-        read_start(io, origin, after);
-        if (i == MAX_RETRIES || memcmp(before, after, RETRY_LEN) == 0) {
+        size_t n = layout->mark.head_len;
+        if (i == MAX_RETRIES || io->ops->read(io, origin, after, n, NULL) != B2C_OK ||
+            memcmp(layout->mark.head, after, n) == 0) {
             return st;
         }
     }
+}
+
+static b2c_status refuse_legacy(const b2c_schunk *s, bool is_writable, b2c_error *err)
+{
+    if (s->is_legacy && is_writable) {
+        return b2i_fail_field(err, B2C_E_READ_ONLY, 0, "layout",
+                              "a frame of 2019-2021 (legacy layout) can only be read; convert it");
+    }
+    return B2C_OK;
 }
 
 /* A contiguous frame in io, which is taken also when this fails. */
@@ -66,8 +75,14 @@ static b2c_status open_contiguous(b2i_io *io, const char *path, uint64_t origin,
     b2c_schunk *s = NULL;
     b2i_frame_layout layout;
     b2c_status st = load(io, origin, exact, B2I_FRAME_CONTIGUOUS, limits, &s, &layout, err);
+    if (st == B2C_OK) {
+        st = refuse_legacy(s, is_writable, err);
+    }
     if (st != B2C_OK) {
         (void)io->ops->close(io, NULL);
+        if (s != NULL) {
+            b2i_schunk_abandon(s);
+        }
         return st;
     }
     st = b2i_store_file_new(io, path, origin, is_writable, &layout, &s->store, err);
@@ -95,8 +110,14 @@ static b2c_status open_dir(const char *path, bool is_writable, const b2c_limits 
         st = load(io, 0, false, B2I_FRAME_SPARSE, limits, &s, &layout, err);
         (void)io->ops->close(io, NULL);
     }
+    if (st == B2C_OK) {
+        st = refuse_legacy(s, is_writable, err);
+    }
     if (st != B2C_OK) {
         b2i_fs_dir_close(dir);
+        if (s != NULL) {
+            b2i_schunk_abandon(s);
+        }
         return st;
     }
     st = b2i_store_dir_new(dir, is_writable, &layout, &s->store, err);
@@ -132,38 +153,94 @@ static b2c_status open_unlocked(const char *path, bool is_dir, uint64_t offset, 
 static b2c_status overlay(b2c_schunk *s, b2c_error *err)
 {
     b2i_store *store;
+    B2I_TRY(b2i_state_list_entries(&s->now, err));
     B2I_TRY(b2i_store_overlay_new(s->store, &store, err));
     s->store = store;
+    return B2C_OK;
+}
+
+/* To be able to open it again. */
+static b2c_status keep_origin(b2c_schunk *s, const char *path, uint64_t offset, int mode,
+                              b2c_error *err)
+{
+    size_t n = strlen(path) + 1;
+    s->path = b2i_malloc(n);
+    if (s->path == NULL) {
+        return b2i_fail_memory(err);
+    }
+    memcpy(s->path, path, n);
+    s->offset = offset;
+    s->mode = mode;
+    return B2C_OK;
+}
+
+/* Opens while nobody who asks for the lock changes the frame. */
+static b2c_status open_locked(const char *path, bool is_dir, uint64_t offset, int mode,
+                              const b2c_limits *limits, b2c_schunk **out, b2c_error *err)
+{
+    bool is_writable = (mode & B2I_OPEN_ACCESS) == B2C_OPEN_UPDATE, changed = false;
+    b2i_lock *lock;
+    b2c_schunk *s = NULL;
+    B2I_TRY(b2i_lock_open(path, is_dir, is_writable, &lock, err));
+    b2c_status st = lock == NULL ? B2C_OK : b2i_lock_take(lock, is_writable, &changed, err);
+    if (st == B2C_OK) {
+        st = open_unlocked(path, is_dir, offset, mode, limits, &s, err);
+    }
+    if (st != B2C_OK) {
+        b2i_lock_close(lock);
+        return st;
+    }
+    s->lock = lock;
+    st = keep_origin(s, path, offset, mode, err);
+    if (lock != NULL) {
+        b2i_lock_seen(lock);
+        st = b2i_schunk_unlock(s, st, err);
+    }
+    if (st != B2C_OK) {
+        b2i_schunk_abandon(s);
+        return st;
+    }
+    *out = s;
+    return B2C_OK;
+}
+
+b2c_status b2i_schunk_reopen(const b2c_schunk *s, b2c_schunk **out, b2c_error *err)
+{
+    bool is_dir = s->store->storage == B2C_STORAGE_DIR;
+    B2I_TRY(open_unlocked(s->path, is_dir, s->offset, s->mode, &s->limits, out, err));
+    b2i_store *store = (*out)->store;
+    store->checksums = s->store->checksums;
+    store->verifies = s->store->verifies;
+    store->durability = s->store->durability;
+    store->failed = s->store->failed;
     return B2C_OK;
 }
 
 b2c_status b2i_schunk_open_path(const char *path, uint64_t offset, int mode,
                                 const b2c_limits *limits, b2c_schunk **out, b2c_error *err)
 {
-    bool is_dir = b2i_fs_is_dir(path), exclusive = (mode & B2I_OPEN_ACCESS) == B2C_OPEN_UPDATE;
-    b2c_schunk *s = NULL;
-    int lock = B2I_NO_LOCK;
-    if (offset != 0 && (is_dir || exclusive)) {
+    bool is_dir = b2i_fs_is_dir(path);
+    int access = mode & B2I_OPEN_ACCESS;
+    b2c_schunk *s;
+    if (offset != 0 && (is_dir || access == B2C_OPEN_UPDATE)) {
         return b2i_fail_field(err, B2C_E_ARGUMENT, B2C_NO_OFFSET, "offset",
                               is_dir ? "a directory has no offset"
                                      : "a frame inside another file cannot be changed");
     }
+    if (access == B2C_OPEN_COPY && (mode & B2C_OPEN_LOCK) != 0) {
+        return b2i_fail_field(err, B2C_E_ARGUMENT, B2C_NO_OFFSET, "mode",
+                              "what is opened as a copy cannot follow the changes of others");
+    }
     if ((mode & B2C_OPEN_LOCK) != 0) {
-        B2I_TRY(b2i_lock_take(path, is_dir, exclusive, &lock, err));
+        return open_locked(path, is_dir, offset, mode, limits, out, err);
     }
-    b2c_status st = open_unlocked(path, is_dir, offset, mode, limits, &s, err);
-    if (st == B2C_OK && (mode & B2I_OPEN_ACCESS) == B2C_OPEN_COPY) {
-        st = overlay(s, err);
-    }
+    B2I_TRY(open_unlocked(path, is_dir, offset, mode, limits, &s, err));
+    b2c_status st =
+        access == B2C_OPEN_COPY ? overlay(s, err) : keep_origin(s, path, offset, mode, err);
     if (st != B2C_OK) {
-        if (s != NULL) {
-            b2i_schunk_abandon(s);
-        }
-        b2i_lock_release(lock);
+        b2i_schunk_abandon(s);
         return st;
     }
-    s->has_lock = lock != B2I_NO_LOCK;
-    s->lock = lock;
     *out = s;
     return B2C_OK;
 }
@@ -262,18 +339,10 @@ static b2i_frame_layout layout_of(const b2i_frame_plan *plan, bool checksums)
         .has_fingerprint = checksums,
     };
     memcpy(l.fingerprint, tail->p + tail->n - B2I_FINGERPRINT_LEN, B2I_FINGERPRINT_LEN);
+    b2i_frame_mark_make(b2i_span_of(plan->image.header.p, plan->image.header.n),
+                        b2i_span_of(tail->p, tail->n), plan->frame_len, b2i_span_of(NULL, 0),
+                        &l.mark);
     return l;
-}
-
-/* A new file; one that a killed process left there is removed. */
-static b2c_status open_temporary(const char *path, b2i_io **io, b2c_error *err)
-{
-    b2c_status st = b2i_io_file_open(path, B2I_IO_CREATE, io, err);
-    if (st == B2C_E_EXISTS) {
-        B2I_TRY(b2i_fs_remove(B2I_FS_CWD, path, err));
-        st = b2i_io_file_open(path, B2I_IO_CREATE, io, err);
-    }
-    return st;
 }
 
 /* The empty frame under a temporary name, then its own: there is never half of it. */
@@ -282,7 +351,7 @@ static b2c_status write_empty(const b2c_schunk_params *p, const b2c_schunk *s,
                               b2c_error *err)
 {
     bool seal = p->durability == B2C_DURABILITY_COMMIT;
-    B2I_TRY(open_temporary(tmp, io, err));
+    B2I_TRY(b2i_io_temporary_open(tmp, io, err));
     b2c_status st = b2i_frame_emit(s, plan, p->checksums != 0, *io, err);
     if (st == B2C_OK && seal) {
         st = (*io)->ops->sync(*io, err);
@@ -394,11 +463,10 @@ static b2c_status create(const b2c_schunk_params *p, b2c_schunk *s, b2c_error *e
 /* The lock of a frame that is to be made; that of a directory lies in it, so it comes later. */
 static b2c_status lock_new(const b2c_schunk_params *p, b2c_schunk *s, b2c_error *err)
 {
-    if (p->lock == 0 || p->storage == B2C_STORAGE_MEMORY) {
-        return B2C_OK;
-    }
-    B2I_TRY(b2i_lock_take(p->path, p->storage == B2C_STORAGE_DIR, true, &s->lock, err));
-    s->has_lock = true;
+    bool changed;
+    B2I_TRY(b2i_lock_open(p->path, p->storage == B2C_STORAGE_DIR, true, &s->lock, err));
+    B2I_TRY(b2i_lock_take(s->lock, true, &changed, err));
+    b2i_lock_seen(s->lock);
     return B2C_OK;
 }
 
@@ -408,14 +476,20 @@ b2c_status b2i_schunk_create(const b2c_schunk_params *params, b2c_schunk **out, 
     B2I_TRY(check_params(params, err));
     B2I_TRY(b2i_schunk_alloc(NULL, &s, err));
     b2c_status st = B2C_OK;
-    if (params->storage == B2C_STORAGE_FILE) {
+    if (params->lock != 0 && params->storage == B2C_STORAGE_FILE) {
         st = lock_new(params, s, err);
     }
     if (st == B2C_OK) {
         st = create(params, s, err);
     }
-    if (st == B2C_OK && params->storage == B2C_STORAGE_DIR) {
+    if (st == B2C_OK && params->lock != 0 && params->storage == B2C_STORAGE_DIR) {
         st = lock_new(params, s, err);
+    }
+    if (st == B2C_OK && params->storage != B2C_STORAGE_MEMORY) {
+        st = keep_origin(s, params->path, 0, B2C_OPEN_UPDATE, err);
+    }
+    if (s->lock != NULL) {
+        st = b2i_schunk_unlock(s, st, err);
     }
     if (st != B2C_OK) {
         b2i_schunk_abandon(s);

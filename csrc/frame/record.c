@@ -31,12 +31,12 @@ static uint32_t tag_of(b2i_entry entry)
 
 static bool has_parts(const b2i_chunk_head *head)
 {
-    return head->cbytes > PARTS_MIN_LEN && head->nblocks > 1 && !head->has_vlblocks;
+    return head->cbytes > PARTS_MIN_LEN && b2i_chunk_head_nparts(head) > 1;
 }
 
 static size_t parts_len(const b2i_chunk_head *head)
 {
-    return has_parts(head) ? 4 * ((size_t)head->nblocks + 1) : 0;
+    return has_parts(head) ? 4 * ((size_t)b2i_chunk_head_nparts(head) + 1) : 0;
 }
 
 size_t b2i_records_len(const b2i_chunk_head *head)
@@ -52,21 +52,22 @@ uint32_t b2i_record_part_hash(b2i_span part)
 /* Appends the hashes of an open chunk's parts; there is room. */
 static void add_parts(const b2i_chunk *c, b2i_span chunk, b2i_buf *out)
 {
-    uint32_t first = c->head.cbytes;
-    for (uint32_t i = 0; i < c->head.nblocks; i++) {
-        first = c->starts[i] < first ? c->starts[i] : first;
+    uint32_t nparts = b2i_chunk_head_nparts(&c->head), first = c->head.cbytes, at, n;
+    for (uint32_t i = 0; i < nparts; i++) {
+        b2i_chunk_part_at(c, i, &at, &n);
+        first = at < first ? at : first;
     }
     b2i_st32le(out->p + out->n, b2i_record_part_hash(b2i_span_sub(chunk, 0, first)));
     out->n += 4;
-    for (uint32_t i = 0; i < c->head.nblocks; i++) {
-        b2i_span part = b2i_span_sub(chunk, c->starts[i], c->ends[i] - c->starts[i]);
-        b2i_st32le(out->p + out->n, b2i_record_part_hash(part));
+    for (uint32_t i = 0; i < nparts; i++) {
+        b2i_chunk_part_at(c, i, &at, &n);
+        b2i_st32le(out->p + out->n, b2i_record_part_hash(b2i_span_sub(chunk, at, n)));
         out->n += 4;
     }
 }
 
-b2c_status b2i_records_make(b2i_span chunk, b2i_entry entry, b2i_span redo, b2i_buf *out,
-                            b2c_error *err)
+b2c_status b2i_records_make(b2i_span chunk, b2i_entry entry, b2i_span redo, bool for_log,
+                            b2i_buf *out, b2c_error *err)
 {
     b2i_chunk_head head;
     b2i_source source = b2i_source_mem(&chunk);
@@ -78,7 +79,8 @@ b2c_status b2i_records_make(b2i_span chunk, b2i_entry entry, b2i_span redo, b2i_
         parts = c.head.nblocks == head.nblocks; /* else it is one that is read in another way */
     }
     unsigned flags = (head.cbytes > PARTS_MIN_LEN && parts ? B2I_RECORD_FLAG_PARTS : 0u) |
-                     (redo.n > 0 ? B2I_RECORD_FLAG_REDO : 0u);
+                     (redo.n > 0 ? B2I_RECORD_FLAG_REDO : 0u) |
+                     (for_log ? B2I_RECORD_FLAG_LOG : 0u);
     b2c_status st = B2C_OK;
     if (!b2i_buf_reserve(out, b2i_records_len(&head) + redo.n)) {
         st = b2i_fail_memory(err);
@@ -107,6 +109,23 @@ static bool is_record(b2i_span record, b2i_entry entry)
     return !r.failed && memcmp(name, magic, sizeof magic) == 0 && tag >> 8 == tag_of(entry);
 }
 
+/* The same, and it is there for readers. */
+static bool is_checksum(b2i_span record, b2i_entry entry)
+{
+    return is_record(record, entry) && (record.p[4] & B2I_RECORD_FLAG_LOG) == 0;
+}
+
+uint64_t b2i_record_extent(b2i_span record, const b2i_chunk_head *head, b2i_entry entry)
+{
+    if (!is_record(record, entry)) {
+        return 0;
+    }
+    uint64_t n = B2I_RECORD_LEN;
+    n += (record.p[4] & B2I_RECORD_FLAG_REDO) != 0 ? B2I_REDO_LEN : 0;
+    n += (record.p[4] & B2I_RECORD_FLAG_PARTS) != 0 ? parts_len(head) : 0;
+    return n;
+}
+
 bool b2i_record_fits(b2i_span record, b2i_span chunk, b2i_entry entry)
 {
     b2i_reader r = b2i_rd_init(record, B2I_RECORD_LEN - 8);
@@ -119,7 +138,7 @@ b2i_verdict b2i_record_check(const b2i_store *store, b2i_span record, b2i_span c
 {
     b2i_verdict v = { .check = B2I_CHECK_GOOD, .computed = b2i_xxh3_64(chunk) };
     b2i_reader r = b2i_rd_init(record, B2I_RECORD_LEN - 8);
-    bool is_there = is_record(record, entry);
+    bool is_there = is_checksum(record, entry);
     v.stored = is_there ? b2i_rd_u64le(&r) : 0;
     if (!is_there || v.stored != v.computed) {
         bool must_fit = is_there ? store->is_trusted : store->is_complete;
@@ -139,7 +158,6 @@ static b2c_status no_parts(const b2i_store *store, b2c_error *err)
 b2c_status b2i_record_part_hashes(b2i_store *store, b2i_entry entry, const b2i_chunk_head *head,
                                   b2i_scratch *scratch, b2i_span *hashes, b2c_error *err)
 {
-    enum { REDO_LEN = 24 };
     b2i_span record;
     uint64_t len;
     *hashes = b2i_span_of(NULL, 0);
@@ -151,11 +169,11 @@ b2c_status b2i_record_part_hashes(b2i_store *store, b2i_entry entry, const b2i_c
         return no_parts(store, err);
     }
     B2I_TRY(store->ops->read(store, entry, head->cbytes, B2I_RECORD_LEN, scratch, &record, err));
-    if (!is_record(record, entry) || (record.p[4] & B2I_RECORD_FLAG_PARTS) == 0) {
+    if (!is_checksum(record, entry) || (record.p[4] & B2I_RECORD_FLAG_PARTS) == 0) {
         return no_parts(store, err);
     }
     uint64_t at = head->cbytes + (uint64_t)B2I_RECORD_LEN;
-    at += (record.p[4] & B2I_RECORD_FLAG_REDO) != 0 ? REDO_LEN : 0;
+    at += (record.p[4] & B2I_RECORD_FLAG_REDO) != 0 ? B2I_REDO_LEN : 0;
     if (len - at < parts_len(head)) {
         return B2C_OK;
     }
@@ -171,7 +189,7 @@ typedef struct settle_job {
 static b2c_status look_at(settle_job *j, uint64_t nchunk, b2i_check *check, uint64_t *cbytes)
 {
     b2i_store *store = j->s->store;
-    b2i_entry entry = j->s->now.entries[nchunk];
+    b2i_entry entry = b2i_state_entry(&j->s->now, nchunk);
     b2i_chunk_head head;
     b2i_span record, chunk;
     uint64_t len;
@@ -183,7 +201,7 @@ static b2c_status look_at(settle_job *j, uint64_t nchunk, b2i_check *check, uint
         return B2C_OK;
     }
     B2I_TRY(store->ops->read(store, entry, head.cbytes, B2I_RECORD_LEN, &j->record, &record, NULL));
-    if (!is_record(record, entry)) {
+    if (!is_checksum(record, entry)) {
         return B2C_OK;
     }
     B2I_TRY(store->ops->read(store, entry, 0, head.cbytes, &j->chunk, &chunk, NULL));

@@ -64,6 +64,13 @@ static b2c_status file_check(b2i_store *store, b2i_entry entry, b2i_span chunk, 
     return st;
 }
 
+static bool file_is_current(const b2i_store *store)
+{
+    const b2i_file_store *f = (const b2i_file_store *)store;
+    bool is;
+    return b2i_frame_mark_check(f->io, f->origin, &f->mark, &is, NULL) == B2C_OK && is;
+}
+
 static void free_store(b2i_file_store *f)
 {
     b2i_buf_free(&f->header);
@@ -76,8 +83,13 @@ static b2c_status file_close(b2i_store *store, b2c_schunk *s, b2c_error *err)
 {
     b2i_file_store *f = (b2i_file_store *)store;
     b2c_status st = B2C_OK;
-    if (s != NULL && store->is_writable && !store->failed && (f->is_unpacked || f->is_dirty)) {
+    bool is_mine = store->is_writable && !store->failed && s != NULL &&
+                   (s->changed || b2i_fs_claim(f->io->ops->fd(f->io)));
+    if (is_mine && (f->is_unpacked || f->is_dirty)) {
         st = b2i_file_pack(f, s, err);
+        if (st == B2C_E_CONFLICT && !s->changed) {
+            st = B2C_OK; /* another writer's frame, to which this one has added nothing */
+        }
     }
     b2i_file_drop_draft(f);
     b2c_status st2 = f->io->ops->close(f->io, st == B2C_OK ? err : NULL);
@@ -99,6 +111,7 @@ static const b2i_store_ops file_ops = {
     .begin = b2i_file_begin,
     .rollback = b2i_file_rollback,
     .compact = b2i_file_compact,
+    .is_current = file_is_current,
     .recover = b2i_file_recover,
     .close = file_close,
 };
@@ -110,20 +123,11 @@ static b2c_status keep_header(b2i_file_store *f, b2c_error *err)
         return b2i_fail_memory(err);
     }
     f->header.n = (size_t)f->header_len; /* was read before, so it fits */
-    return f->io->ops->read(f->io, f->origin, f->header.p, f->header.n, err);
-}
-
-static b2c_status keep_path(b2i_file_store *f, const char *path, b2c_error *err)
-{
-    if (path == NULL) {
-        return B2C_OK;
+    B2I_TRY(f->io->ops->read(f->io, f->origin, f->header.p, f->header.n, err));
+    if (memcmp(f->header.p, f->mark.head, f->mark.head_len) != 0) {
+        return b2i_fail(err, B2C_E_CONFLICT, B2C_NO_OFFSET,
+                        "somebody else writes to the file at this moment");
     }
-    size_t n = strlen(path) + 1;
-    f->path = b2i_malloc(n);
-    if (f->path == NULL) {
-        return b2i_fail_memory(err);
-    }
-    memcpy(f->path, path, n);
     return B2C_OK;
 }
 
@@ -151,11 +155,17 @@ b2c_status b2i_store_file_new(b2i_io *io, const char *path, uint64_t origin, boo
     f->limit = layout->head.nbytes == 0 ? 0 : f->tail_at;
     f->end = f->limit;
     f->committed_end = f->end;
+    f->first_end = f->end;
     f->has_fingerprint = layout->has_fingerprint;
+    f->mark = layout->mark;
     f->base.is_trusted = layout->has_fingerprint || layout->head.nbytes == 0;
     f->base.is_complete = layout->is_complete || layout->head.nbytes == 0;
     memcpy(f->fingerprint, layout->fingerprint, sizeof f->fingerprint);
-    b2c_status st = keep_path(f, path, err);
+    b2c_status st = B2C_OK;
+    if (path != NULL && is_writable) {
+        /* New files take its place later: then it must still mean the same one. */
+        st = b2i_fs_real_path(path, &f->path, err);
+    }
     if (st == B2C_OK && is_writable) {
         st = keep_header(f, err);
     }

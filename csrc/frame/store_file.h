@@ -1,6 +1,7 @@
 /*
  * store_file.h: a contiguous frame in a file or buffer; shared by the reading half
- * (store_file.c), the writing half (store_file_write.c) and recovery (store_file_redo.c).
+ * (store_file.c), the writing half (store_file_write.c, store_file_room.c, store_file_beside.c)
+ * and recovery (store_file_redo.c).
  *
  * Between its first change and its closing, a file is "unpacked":
  *
@@ -39,10 +40,11 @@ typedef struct b2i_file_store {
     b2i_store base;
     b2i_io *io;
     b2i_io *old_io; /* the committed file while 'io' is a draft, else NULL */
-    char *path;     /* NULL: not a file with a name */
+    char *path;     /* of a writer; absolute, without symbolic links */
     uint64_t origin;
     uint64_t header_len;
-    uint64_t limit; /* end of what an entry may name */
+    uint64_t limit;      /* end of what an entry may name */
+    b2i_frame_mark mark; /* of the last commit, or when it was opened */
 
     /* the last commit */
     b2i_buf header;
@@ -54,8 +56,10 @@ typedef struct b2i_file_store {
     uint8_t fingerprint[B2I_FINGERPRINT_LEN];
 
     /* the writer */
+    bool has_written; /* its first write has changed the header, so that other writers notice */
     bool is_unpacked;
     uint64_t end;
+    uint64_t first_end; /* chunks from here on are this writer's */
     uint64_t region_at, slot_cap;
     uint32_t slot;
     uint64_t pending;  /* bytes of chunks that wait for a commit */
@@ -66,31 +70,84 @@ typedef struct b2i_file_store {
     uint64_t dead;     /* bytes that have become dead and are not used again */
     b2i_extent *free;
     size_t nfree, free_cap;
-    uint64_t begin_end; /* state at the start of a transaction */
+    uint64_t pointers_at, pointers_len; /* a run of pointers since the last commit */
+    uint64_t begin_end;                 /* state at the start of a transaction */
     size_t begin_nfree;
 } b2i_file_store;
+
+/* Whether a commit must be on the medium when it is done. */
+static inline bool b2i_file_syncs(const b2i_file_store *f)
+{
+    return f->base.durability == B2C_DURABILITY_COMMIT;
+}
 
 /* ---- store_file_write.c ---- */
 
 b2c_status b2i_file_put(b2i_store *store, b2i_span chunk, const b2i_redo *redo, b2i_entry *entry,
                         b2c_error *err);
 b2c_status b2i_file_log(b2i_store *store, b2i_span chunk, const b2i_redo *redo, b2c_error *err);
-void b2i_file_drop(b2i_store *store, b2i_entry entry, uint64_t cbytes);
 b2c_status b2i_file_commit(b2i_store *store, b2c_schunk *s, b2i_commit_kind kind, b2c_error *err);
 void b2i_file_begin(b2i_store *store);
 void b2i_file_rollback(b2i_store *store);
-b2c_status b2i_file_compact(b2i_store *store, b2c_schunk *s, b2c_error *err);
+
+/* Makes an ordinary frame without holes of an unpacked one. */
+b2c_status b2i_file_pack(b2i_file_store *f, b2c_schunk *s, b2c_error *err);
+
+/*
+ * Whether the stored frame is the one that this writer read or committed: B2C_E_CONFLICT when
+ * somebody else has written to it since, whose commits must not be destroyed.
+ */
+b2c_status b2i_file_check_ours(const b2i_file_store *f, b2c_error *err);
+
+/* The commit that has just become the current one. */
+void b2i_file_committed(b2i_file_store *f, b2i_frame_image *image, const b2c_schunk *s);
+
+/* The mark of a frame that nothing follows; its lengths and the place of the tail are set. */
+void b2i_file_mark_packed(b2i_file_store *f, const b2i_frame_image *image);
+
+/* The fingerprint of the image counts from now on, also for its own commit record. */
+void b2i_file_take_fingerprint(b2i_file_store *f, const b2i_frame_image *image);
+
+/* ---- store_file_room.c ---- */
+
+#define B2I_NO_ROOM UINT64_MAX
+
+/* The place of n bytes that are free again, which are taken; B2I_NO_ROOM when there are none. */
+uint64_t b2i_file_take_free(b2i_file_store *f, uint64_t n);
+
+/* Bytes that the next commit makes free. */
+void b2i_file_add_free(b2i_file_store *f, uint64_t at, uint64_t n);
+void b2i_file_add_pointer(b2i_file_store *f, uint64_t at);
+void b2i_file_drop(b2i_store *store, b2i_entry entry, uint64_t cbytes);
+
+/* After a commit. */
+void b2i_file_stamp_free(b2i_file_store *f);
+
+/* ---- store_file_beside.c ---- */
+
+/* Chunks go to a new file from now on.  Where index and trailer go is to be chosen. */
+b2c_status b2i_file_start_draft(b2i_file_store *f, b2c_error *err);
+
+/* Gives the draft the name of the frame. */
+b2c_status b2i_file_publish_draft(b2i_file_store *f, bool seal, b2c_error *err);
+
+/* Removes files that a writer which was killed has left beside the frame. */
+void b2i_file_tidy(const b2i_file_store *f);
 
 /* Forgets a draft, if there is one. */
 void b2i_file_drop_draft(b2i_file_store *f);
 
-/* Makes an ordinary frame without holes of an unpacked one. */
-b2c_status b2i_file_pack(b2i_file_store *f, b2c_schunk *s, b2c_error *err);
+/* Commits by writing the whole frame anew, without dead space.  Entries change. */
+b2c_status b2i_file_rewrite(b2i_file_store *f, b2c_schunk *s, bool seal, b2c_error *err);
+b2c_status b2i_file_compact(b2i_store *store, b2c_schunk *s, b2c_error *err);
 
 /* ---- store_file_redo.c ---- */
 
 /* The log that the next edit continues. */
 b2i_redo_log b2i_file_redo_log(const b2i_file_store *f);
+
+/* Whether somebody has continued it meanwhile. */
+bool b2i_file_has_more(const b2i_file_store *f);
 
 void b2i_commit_record_make(const b2i_file_store *f, uint64_t frame_len,
                             uint8_t out[B2I_COMMIT_RECORD_LEN]);

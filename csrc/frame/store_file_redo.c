@@ -20,6 +20,13 @@
  *     16  u32 number since that commit
  *     20  u32 XXH3 of bytes 0…19
  *
+ * A chunk in room that was used before has none: a pointer stands behind all chunks instead.  The
+ * hash tells the chunk from the one that was there before.
+ *
+ *     0   "B2CP"                     16  u64 XXH3 of the chunk
+ *     4   u32 XXH3 of bytes 8…47     24  redo record
+ *     8   u64 place of the chunk
+ *
  * All little-endian.
  * SPDX-License-Identifier: BSD-3-Clause
  */
@@ -29,7 +36,7 @@
 
 enum { RECORD_VERSION = 1, HASHED_LEN = 120 };
 
-static const uint8_t magic[4] = { 'B', '2', 'C', 'R' };
+static const uint8_t magic[4] = { 'B', '2', 'C', 'R' }, pointer_magic[4] = { 'B', '2', 'C', 'P' };
 
 void b2i_commit_record_make(const b2i_file_store *f, uint64_t frame_len,
                             uint8_t out[B2I_COMMIT_RECORD_LEN])
@@ -81,7 +88,7 @@ static bool parse_commit(b2i_span bytes, commit_record *c)
 static bool fits(const b2i_file_store *f, const commit_record *c)
 {
     const uint64_t max = (uint64_t)1 << 62;
-    return f->has_fingerprint && c->frame_len == f->base.frame_len && c->nbytes == f->nbytes &&
+    return f->nbytes > 0 && c->frame_len == f->base.frame_len && c->nbytes == f->nbytes &&
            c->tail_at == f->tail_at && c->slot < B2I_NSLOTS && c->region_at < max &&
            c->slot_cap < max / 4 && c->end <= c->region_at &&
            c->tail_at == c->region_at + c->slot * c->slot_cap && c->slot_cap >= f->tail_len &&
@@ -112,10 +119,33 @@ static bool parse_redo(const b2i_redo_log *log, b2i_span bytes, b2i_redo *redo)
            (kind == B2I_REDO_APPEND || kind == B2I_REDO_INSERT || kind == B2I_REDO_UPDATE);
 }
 
-bool b2i_redo_find(const b2i_redo_place *place, const b2i_redo_log *log, const b2c_limits *limits,
-                   b2i_scratch *scratch, b2i_chunk_head *head, b2i_redo *redo)
+void b2i_pointer_make(const b2i_redo_log *log, const b2i_redo *redo, uint64_t place, b2i_span chunk,
+                      uint8_t out[B2I_POINTER_LEN])
 {
-    const size_t records = B2I_RECORD_LEN + B2I_REDO_LEN;
+    memcpy(out, pointer_magic, sizeof pointer_magic);
+    b2i_st64le(out + 8, place);
+    b2i_st64le(out + 16, b2i_xxh3_64(chunk));
+    b2i_redo_make(log, redo, out + 24);
+    b2i_st32le(out + 4, (uint32_t)b2i_xxh3_64(b2i_span_of(out + 8, B2I_POINTER_LEN - 8)));
+}
+
+static bool parse_pointer(const b2i_redo_log *log, b2i_span bytes, uint64_t *place,
+                          uint64_t *chunk_hash, b2i_redo *redo)
+{
+    b2i_reader r = b2i_rd_init(bytes, 0);
+    const uint8_t *name = b2i_rd_take(&r, sizeof pointer_magic);
+    uint32_t hash = b2i_rd_u32le(&r);
+    *place = b2i_rd_u64le(&r);
+    *chunk_hash = b2i_rd_u64le(&r);
+    return !r.failed && memcmp(name, pointer_magic, sizeof pointer_magic) == 0 &&
+           hash == (uint32_t)b2i_xxh3_64(b2i_span_sub(bytes, 8, bytes.n - 8)) &&
+           parse_redo(log, b2i_span_sub(bytes, 24, B2I_REDO_LEN), redo);
+}
+
+/* Reads a chunk with its record and 'n' bytes more; whether the record fits the chunk. */
+static bool read_chunk(const b2i_redo_place *place, size_t n, const b2c_limits *limits,
+                       b2i_scratch *scratch, b2i_chunk_head *head, b2i_span *record)
+{
     b2i_io *io = place->io;
     uint64_t at = place->at;
     uint8_t first[B2C_HEADER_LEN];
@@ -124,19 +154,25 @@ bool b2i_redo_find(const b2i_redo_place *place, const b2i_redo_log *log, const b
         b2i_chunk_head_parse(b2i_span_of(first, sizeof first), limits, head, NULL) != B2C_OK) {
         return false;
     }
-    if (head->nbytes == 0 || place->end - at < head->cbytes + (uint64_t)records) {
+    n += B2I_RECORD_LEN;
+    if (head->nbytes == 0 || place->end - at < head->cbytes + (uint64_t)n) {
         return false;
     }
-    size_t n = head->cbytes + records;
-    uint8_t *p = b2i_scratch_get(scratch, n);
-    if (p == NULL || io->ops->read(io, at, p, n, NULL) != B2C_OK) {
+    uint8_t *p = b2i_scratch_get(scratch, head->cbytes + n);
+    if (p == NULL || io->ops->read(io, at, p, head->cbytes + n, NULL) != B2C_OK) {
         return false;
     }
-    b2i_span all = b2i_span_of(p, n), chunk = b2i_span_sub(all, 0, head->cbytes);
-    b2i_span record = b2i_span_sub(all, head->cbytes, B2I_RECORD_LEN);
-    b2i_span extra = b2i_span_sub(all, head->cbytes + B2I_RECORD_LEN, B2I_REDO_LEN);
-    return b2i_record_fits(record, chunk, place->entry) &&
-           (record.p[4] & B2I_RECORD_FLAG_REDO) != 0 && parse_redo(log, extra, redo);
+    *record = b2i_span_of(p + head->cbytes, n);
+    return b2i_record_fits(*record, b2i_span_of(p, head->cbytes), place->entry);
+}
+
+bool b2i_redo_find(const b2i_redo_place *place, const b2i_redo_log *log, const b2c_limits *limits,
+                   b2i_scratch *scratch, b2i_chunk_head *head, b2i_redo *redo)
+{
+    b2i_span record;
+    return read_chunk(place, B2I_REDO_LEN, limits, scratch, head, &record) &&
+           (record.p[4] & B2I_RECORD_FLAG_REDO) != 0 &&
+           parse_redo(log, b2i_span_sub(record, B2I_RECORD_LEN, B2I_REDO_LEN), redo);
 }
 
 /* Whether the edit is possible in the state that it claims to follow. */
@@ -178,25 +214,53 @@ b2i_redo_log b2i_file_redo_log(const b2i_file_store *f)
     return log;
 }
 
+/* An edit of the log, and how many bytes behind the chunks tell it. */
+typedef struct step {
+    b2i_redo redo;
+    b2i_entry entry;
+    b2i_chunk_head head;
+    uint64_t len;
+} step;
+
+/* The edit that continues the log; 'size' is that of the file. */
+static bool find_step(const b2i_file_store *f, uint64_t size, const b2c_limits *limits,
+                      b2i_scratch *scratch, step *out)
+{
+    uint8_t bytes[B2I_POINTER_LEN];
+    uint64_t at = f->header_len + f->end, hash;
+    b2i_span record;
+    b2i_redo_log log = b2i_file_redo_log(f);
+    b2i_redo_place place = { .io = f->io, .at = at, .end = size, .entry = f->end };
+    if (b2i_redo_find(&place, &log, limits, scratch, &out->head, &out->redo)) {
+        out->entry = place.entry;
+        out->len = out->head.cbytes + (uint64_t)b2i_records_len(&out->head) + B2I_REDO_LEN;
+        return true;
+    }
+    if (at > size || size - at < sizeof bytes ||
+        f->io->ops->read(f->io, at, bytes, sizeof bytes, NULL) != B2C_OK ||
+        !parse_pointer(&log, b2i_span_of(bytes, sizeof bytes), &place.entry, &hash, &out->redo) ||
+        place.entry >= f->end) {
+        return false;
+    }
+    place.at = f->header_len + place.entry;
+    out->entry = place.entry;
+    out->len = sizeof bytes;
+    return read_chunk(&place, 0, limits, scratch, &out->head, &record) &&
+           b2i_ld64le(record.p + 8) == hash;
+}
+
 static b2c_status roll_forward(b2i_file_store *f, b2c_schunk *s, b2c_error *err)
 {
     b2i_scratch scratch = { 0 };
-    b2i_chunk_head head;
-    b2i_redo redo;
-    b2i_redo_place place = { .io = f->io };
+    step next;
+    uint64_t size;
     bool done = true;
-    B2I_TRY(f->io->ops->size(f->io, &place.end, err));
+    B2I_TRY(f->io->ops->size(f->io, &size, err));
     b2c_status st = B2C_OK;
-    while (st == B2C_OK && done) {
-        b2i_redo_log log = b2i_file_redo_log(f);
-        place.at = f->header_len + f->end;
-        place.entry = f->end;
-        if (!b2i_redo_find(&place, &log, &s->limits, &scratch, &head, &redo)) {
-            break;
-        }
-        st = b2i_redo_apply(s, &redo, f->end, &head, &done, err);
+    while (st == B2C_OK && done && find_step(f, size, &s->limits, &scratch, &next)) {
+        st = b2i_redo_apply(s, &next.redo, next.entry, &next.head, &done, err);
         if (st == B2C_OK && done) {
-            f->end += head.cbytes + (uint64_t)b2i_records_len(&head) + B2I_REDO_LEN;
+            f->end += next.len;
             f->limit = f->end > f->limit ? f->end : f->limit;
             f->seq++;
             f->is_dirty = f->base.is_writable;
@@ -206,19 +270,53 @@ static b2c_status roll_forward(b2i_file_store *f, b2c_schunk *s, b2c_error *err)
     return st;
 }
 
+bool b2i_file_has_more(const b2i_file_store *f)
+{
+    b2i_scratch scratch = { 0 };
+    step next;
+    uint64_t size;
+    bool found =
+        f->io->ops->size(f->io, &size, NULL) == B2C_OK && find_step(f, size, NULL, &scratch, &next);
+    b2i_scratch_free(&scratch);
+    return found;
+}
+
+/* The record of the last commit, if there is one that belongs to the frame. */
+static b2c_status read_commit(b2i_file_store *f, commit_record *c, bool *found, b2c_error *err)
+{
+    uint8_t bytes[B2I_COMMIT_RECORD_LEN];
+    uint64_t size, frame_len = f->base.frame_len;
+    *found = false;
+    B2I_TRY(f->io->ops->size(f->io, &size, err));
+    if (size < frame_len || size - frame_len < sizeof bytes) {
+        return B2C_OK;
+    }
+    B2I_TRY(f->io->ops->read(f->io, frame_len, bytes, sizeof bytes, err));
+    if (!parse_commit(b2i_span_of(bytes, sizeof bytes), c)) {
+        return B2C_OK;
+    }
+    if (!f->has_fingerprint) {
+        B2I_TRY(b2i_frame_fingerprint_load(f->io, f->header_len, f->tail_at, f->tail_len,
+                                           f->base.trailer_len, f->fingerprint, err));
+        f->has_fingerprint = true;
+    }
+    *found = fits(f, c);
+    return B2C_OK;
+}
+
 b2c_status b2i_file_recover(b2i_store *store, b2c_schunk *s, b2c_error *err)
 {
     b2i_file_store *f = (b2i_file_store *)store;
-    uint8_t bytes[B2I_COMMIT_RECORD_LEN];
     commit_record c;
-    uint64_t file_len;
-    if (f->origin != 0 || f->path == NULL) {
+    bool found;
+    if (f->origin != 0) {
         return B2C_OK;
     }
-    B2I_TRY(f->io->ops->size(f->io, &file_len, err));
-    if (file_len < store->frame_len + sizeof bytes ||
-        f->io->ops->read(f->io, store->frame_len, bytes, sizeof bytes, NULL) != B2C_OK ||
-        !parse_commit(b2i_span_of(bytes, sizeof bytes), &c) || !fits(f, &c)) {
+    if (f->path != NULL) {
+        b2i_file_tidy(f);
+    }
+    B2I_TRY(read_commit(f, &c, &found, err));
+    if (!found) {
         return B2C_OK;
     }
     f->is_unpacked = true;
@@ -228,5 +326,7 @@ b2c_status b2i_file_recover(b2i_store *store, b2c_schunk *s, b2c_error *err)
     f->slot_cap = c.slot_cap;
     f->slot = c.slot;
     f->commit_no = c.commit_no;
-    return roll_forward(f, s, err);
+    b2c_status st = roll_forward(f, s, err);
+    f->first_end = f->end;
+    return st;
 }

@@ -8,17 +8,8 @@
 #define MIN_RESERVE     ((uint64_t)1 << 20)   /* of the hole between chunks and slots */
 #define MIN_PENDING     ((uint64_t)256 << 10) /* chunks that may wait for a commit */
 #define SLOT_ALIGN      ((uint64_t)4096)
-#define MAX_EXTENTS     ((size_t)4096)
-#define NOT_COMMITTED   UINT64_MAX
 #define REWRITE_MAX     ((uint64_t)1 << 20) /* frames up to this are rewritten to get rid of holes */
-#define DRAFT_SUFFIX    ".b2new"
-#define REWRITE_SUFFIX  ".b2tmp"
-#define SPECIAL_PENDING 64 /* what an edit without payload counts for */
-
-static bool syncs(const b2i_file_store *f)
-{
-    return f->base.durability == B2C_DURABILITY_COMMIT;
-}
+#define SPECIAL_PENDING 64                  /* what an edit without payload counts for */
 
 static b2c_status sync_if(const b2i_file_store *f, bool really, b2c_error *err)
 {
@@ -72,11 +63,15 @@ static void choose_region(b2i_file_store *f, uint64_t tail_len, uint64_t end)
     f->slot = 0;
 }
 
-/* Index and trailer of the last commit as bytes. */
+/*
+ * Index and trailer of the last commit as bytes, with the room that write_slot() needs: it can
+ * fail in no way then that lets edits go on.
+ */
 static b2c_status read_tail(const b2i_file_store *f, b2i_buf *out, b2c_error *err)
 {
     size_t n;
-    if (!b2i_u64_to_size(f->tail_len, &n) || !b2i_buf_reserve(out, n)) {
+    if (!b2i_u64_to_size(f->tail_len, &n) || n > SIZE_MAX - B2I_COMMIT_RECORD_LEN ||
+        !b2i_buf_reserve(out, n + B2I_COMMIT_RECORD_LEN)) {
         return b2i_fail_memory(err);
     }
     B2I_TRY(f->io->ops->read(f->io, f->header_len + f->tail_at, out->p, n, err));
@@ -97,6 +92,8 @@ static b2c_status write_slot(b2i_file_store *f, uint8_t *header, b2i_buf *tail, 
     uint64_t frame_len = f->header_len + at + n;
     b2i_commit_record_make(f, frame_len, tail->p + n);
     b2i_frame_set_lengths(header, frame_len, f->nbytes == 0 ? 0 : at);
+    b2i_frame_mark_make(b2i_span_of(header, (size_t)f->header_len), b2i_span_of(tail->p, n),
+                        frame_len, b2i_span_of(tail->p + n, B2I_COMMIT_RECORD_LEN), &f->mark);
     return write_at(f, at, tail->p, n + B2I_COMMIT_RECORD_LEN, err);
 }
 
@@ -114,126 +111,102 @@ static b2c_status move_tail(b2i_file_store *f, uint64_t end, b2c_error *err)
     }
     b2i_buf_free(&tail);
     B2I_TRY(st);
-    B2I_TRY(sync_if(f, syncs(f), err));
+    B2I_TRY(sync_if(f, b2i_file_syncs(f), err));
     B2I_TRY(flip(f, f->header.p, f->header.n, err));
-    B2I_TRY(sync_if(f, syncs(f), err));
+    B2I_TRY(sync_if(f, b2i_file_syncs(f), err));
     f->is_unpacked = true;
+    f->has_written = true;
     f->base.frame_len = f->header_len + f->tail_at + f->tail_len;
     return B2C_OK;
-}
-
-/* ---- drafts ---- */
-
-/* The path of the frame with a suffix; to be freed. */
-static char *beside(const b2i_file_store *f, const char *suffix)
-{
-    size_t n = strlen(f->path), m = strlen(suffix) + 1;
-    char *path = b2i_malloc(n + m);
-    if (path != NULL) {
-        memcpy(path, f->path, n);
-        memcpy(path + n, suffix, m);
-    }
-    return path;
-}
-
-static b2c_status start_draft(b2i_file_store *f, uint64_t end, b2c_error *err)
-{
-    b2i_io *io;
-    char *path = beside(f, DRAFT_SUFFIX);
-    if (path == NULL) {
-        return b2i_fail_memory(err);
-    }
-    b2c_status st = b2i_io_file_open(path, B2I_IO_REPLACE, &io, err);
-    b2i_free(path);
-    B2I_TRY(st);
-    f->old_io = f->io;
-    f->io = io;
-    f->is_unpacked = true;
-    f->region_at = 0;
-    f->slot_cap = 0;
-    choose_region(f, f->tail_len, end);
-    f->chain_broken = true; /* there is no commit that a record could follow */
-    return B2C_OK;
-}
-
-void b2i_file_drop_draft(b2i_file_store *f)
-{
-    if (f->old_io == NULL) {
-        return;
-    }
-    (void)f->io->ops->close(f->io, NULL);
-    f->io = f->old_io;
-    f->old_io = NULL;
-    f->is_unpacked = false;
-    char *path = beside(f, DRAFT_SUFFIX);
-    if (path != NULL) { /* else it stays until there is another one */
-        (void)b2i_fs_remove(B2I_FS_CWD, path, NULL);
-        b2i_free(path);
-    }
-}
-
-/* Gives the file at 'from' the name of the frame. */
-static b2c_status publish(const b2i_file_store *f, const char *from, bool seal, b2c_error *err)
-{
-    B2I_TRY(b2i_fs_copy_mode(f->path, from, err));
-    B2I_TRY(b2i_fs_rename(B2I_FS_CWD, from, f->path, err));
-    return seal ? b2i_fs_parent_sync(f->path, err) : B2C_OK;
-}
-
-static b2c_status publish_draft(b2i_file_store *f, bool seal, b2c_error *err)
-{
-    char *path = beside(f, DRAFT_SUFFIX);
-    if (path == NULL) {
-        return b2i_fail_memory(err);
-    }
-    b2c_status st = publish(f, path, seal, err);
-    b2i_free(path);
-    if (st == B2C_OK) {
-        (void)f->old_io->ops->close(f->old_io, NULL); /* nobody needs it any more */
-        f->old_io = NULL;
-    }
-    return st;
 }
 
 /* Makes room for chunks that end at 'end'. */
 static b2c_status unpack(b2i_file_store *f, uint64_t end, b2c_error *err)
 {
-    if (f->old_io != NULL) {
-        choose_region(f, f->tail_len, end);
-        return B2C_OK;
+    if (f->old_io == NULL && f->nbytes != 0) {
+        return move_tail(f, end, err);
     }
-    return f->nbytes == 0 ? start_draft(f, end, err) : move_tail(f, end, err);
+    if (f->old_io == NULL) {
+        B2I_TRY(b2i_file_start_draft(f, err));
+    }
+    choose_region(f, f->tail_len, end);
+    return B2C_OK;
+}
+
+/* ---- other writers ---- */
+
+static b2c_status fail_conflict(b2c_error *err)
+{
+    return b2i_fail(err, B2C_E_CONFLICT, B2C_NO_OFFSET,
+                    "somebody else has written to the file since it was opened here");
+}
+
+/* For those who open the file as well, change nothing, and must not tidy up when they close it. */
+static void claim(b2i_file_store *f)
+{
+    if (!f->has_written) {
+        (void)b2i_fs_claim(f->io->ops->fd(f->io));
+    }
+}
+
+/* What commits to an unpacked frame change, and packing it; cheap enough for every chunk. */
+static b2c_status check_lengths(const b2i_file_store *f, b2c_error *err)
+{
+    enum { FROM = 0x10, TO = 0x30 };
+    uint8_t now[TO - FROM];
+    if (f->old_io != NULL) {
+        return B2C_OK; /* nobody else writes to a draft */
+    }
+    B2I_TRY(f->io->ops->read(f->io, FROM, now, sizeof now, err));
+    return memcmp(now, f->header.p + FROM, sizeof now) == 0 ? B2C_OK : fail_conflict(err);
+}
+
+b2c_status b2i_file_check_ours(const b2i_file_store *f, b2c_error *err)
+{
+    b2i_io *io = f->old_io != NULL ? f->old_io : f->io;
+    bool is_first = f->is_unpacked && !f->has_written && f->old_io == NULL, is = false;
+    if (b2i_io_where(io, f->path) != B2I_REPLACED) {
+        B2I_TRY(b2i_frame_mark_check(io, 0, &f->mark, &is, err));
+    }
+    return is && !(is_first && b2i_file_has_more(f)) ? B2C_OK : fail_conflict(err);
+}
+
+/*
+ * The first write to a frame that was left unpacked: the same commit in another slot.  Whoever
+ * has opened it as well notices that its header is another one.
+ */
+static b2c_status show_up(b2i_file_store *f, b2c_error *err)
+{
+    b2i_buf tail = { 0 };
+    b2c_status st = read_tail(f, &tail, err);
+    if (st == B2C_OK) {
+        f->slot = (f->slot + 1) % B2I_NSLOTS;
+        st = write_slot(f, f->header.p, &tail, err);
+    }
+    b2i_buf_free(&tail);
+    B2I_TRY(st);
+    B2I_TRY(sync_if(f, b2i_file_syncs(f), err));
+    B2I_TRY(flip(f, f->header.p, f->header.n, err));
+    f->base.frame_len = f->header_len + f->tail_at + f->tail_len;
+    f->has_written = true;
+    return B2C_OK;
+}
+
+/* Before a chunk is written. */
+static b2c_status begin_write(b2i_file_store *f, b2c_error *err)
+{
+    claim(f);
+    B2I_TRY(f->has_written ? check_lengths(f, err) : b2i_file_check_ours(f, err));
+    return f->is_unpacked && !f->has_written && f->old_io == NULL ? show_up(f, err) : B2C_OK;
 }
 
 /* ---- chunks ---- */
 
-/* Room that was dropped two commits ago or more, for n bytes. */
-static b2i_extent *find_free(b2i_file_store *f, uint64_t n)
+/* Room for n bytes behind all chunks, where recovery looks for those of uncommitted edits. */
+static b2c_status extend(b2i_file_store *f, uint64_t n, uint64_t *at, b2c_error *err)
 {
-    for (size_t i = 0; i < f->nfree; i++) {
-        b2i_extent *e = &f->free[i];
-        if (e->n >= n && e->commit_no != NOT_COMMITTED && e->commit_no + 2 <= f->commit_no) {
-            return e;
-        }
-    }
-    return NULL;
-}
-
-/* logs: preferably behind 'end', where recovery looks for the chunks of uncommitted edits. */
-static b2c_status choose_place(b2i_file_store *f, uint64_t need, bool logs, uint64_t *at,
-                               b2c_error *err)
-{
-    b2i_extent *e = logs && f->dead <= f->end / 4 ? NULL : find_free(f, need);
-    if (e != NULL) {
-        *at = e->at;
-        e->at += need;
-        e->n -= need;
-        f->dead -= need < f->dead ? need : f->dead;
-        f->chain_broken = true;
-        return B2C_OK;
-    }
     uint64_t end;
-    if (!b2i_add_u64(f->end, need, &end) || end > INT64_MAX / 4) {
+    if (!b2i_add_u64(f->end, n, &end) || end > INT64_MAX / 4) {
         return b2i_fail(err, B2C_E_LIMIT, B2C_NO_OFFSET, "the file would become too large");
     }
     if (!f->is_unpacked || end > f->region_at) {
@@ -247,32 +220,17 @@ static b2c_status choose_place(b2i_file_store *f, uint64_t need, bool logs, uint
 /* Whether a redo record for the edit would be understood. */
 static bool can_log(const b2i_file_store *f, const b2i_redo *redo)
 {
-    return redo->kind != B2I_REDO_NONE && f->base.checksums && f->has_fingerprint &&
-           !f->chain_broken && f->nbytes != 0;
+    return redo->kind != B2I_REDO_NONE && f->has_fingerprint && !f->chain_broken && f->nbytes != 0;
 }
 
-b2c_status b2i_file_log(b2i_store *store, b2i_span chunk, const b2i_redo *redo, b2c_error *err)
-{
-    b2i_file_store *f = (b2i_file_store *)store;
-    b2i_entry entry;
-    if (!can_log(f, redo)) {
-        f->chain_broken = true;
-        return B2C_OK;
-    }
-    uint64_t end = f->end;
-    B2I_TRY(b2i_file_put(store, chunk, redo, &entry, err));
-    f->dead += f->end - end;
-    return B2C_OK;
-}
-
-/* Writes a chunk and what follows it. */
+/* Writes a chunk and what follows it: its records, unless neither is wanted. */
 static b2c_status write_chunk(b2i_file_store *f, b2i_span chunk, uint64_t at, b2i_span redo,
-                              b2c_error *err)
+                              bool has_record, b2c_error *err)
 {
     b2i_buf records = { 0 };
     b2c_status st = B2C_OK;
-    if (f->base.checksums) {
-        st = b2i_records_make(chunk, at, redo, &records, err);
+    if (has_record) {
+        st = b2i_records_make(chunk, at, redo, !f->base.checksums, &records, err);
     }
     if (st == B2C_OK) {
         st = write_at(f, at, chunk.p, chunk.n, err);
@@ -286,29 +244,85 @@ static b2c_status write_chunk(b2i_file_store *f, b2i_span chunk, uint64_t at, b2
     return st;
 }
 
+/* Writes a chunk of 'len' bytes with its records behind all others, followed by a redo record. */
+static b2c_status log_chunk(b2i_file_store *f, b2i_span chunk, uint64_t len, const b2i_redo *redo,
+                            uint64_t *at, b2c_error *err)
+{
+    uint8_t bytes[B2I_REDO_LEN];
+    b2i_redo_log log = b2i_file_redo_log(f);
+    b2i_redo_make(&log, redo, bytes);
+    B2I_TRY(extend(f, len + sizeof bytes, at, err));
+    B2I_TRY(write_chunk(f, chunk, *at, b2i_span_of(bytes, sizeof bytes), true, err));
+    f->was_logged = true;
+    f->seq++;
+    return B2C_OK;
+}
+
+/* The same for a chunk in room that was used before: recovery finds a pointer to it. */
+static b2c_status log_pointer(b2i_file_store *f, uint64_t place, b2i_span chunk,
+                              const b2i_redo *redo, b2c_error *err)
+{
+    uint8_t bytes[B2I_POINTER_LEN];
+    uint64_t at;
+    b2i_redo_log log = b2i_file_redo_log(f);
+    b2i_pointer_make(&log, redo, place, chunk, bytes);
+    B2I_TRY(extend(f, sizeof bytes, &at, err));
+    B2I_TRY(write_at(f, at, bytes, sizeof bytes, err));
+    b2i_file_add_pointer(f, at);
+    f->was_logged = true;
+    f->seq++;
+    return B2C_OK;
+}
+
+b2c_status b2i_file_log(b2i_store *store, b2i_span chunk, const b2i_redo *redo, b2c_error *err)
+{
+    b2i_file_store *f = (b2i_file_store *)store;
+    b2i_chunk_head head;
+    uint64_t at;
+    if (!can_log(f, redo)) {
+        f->chain_broken = true;
+        return B2C_OK;
+    }
+    B2I_TRY(b2i_chunk_head_parse(chunk, NULL, &head, err));
+    B2I_TRY(begin_write(f, err));
+    uint64_t len = chunk.n + b2i_records_len(&head);
+    b2c_status st = log_chunk(f, chunk, len, redo, &at, err);
+    f->chain_broken = st != B2C_OK;
+    B2I_TRY(st);
+    b2i_file_add_free(f, at, len + B2I_REDO_LEN); /* nobody needs it after the next commit */
+    return B2C_OK;
+}
+
+/* Writes a chunk of 'len' bytes with its records to where there is room; logs: recovery finds it.
+ */
+static b2c_status place_chunk(b2i_file_store *f, b2i_span chunk, uint64_t len, const b2i_redo *redo,
+                              bool logs, uint64_t *at, b2c_error *err)
+{
+    *at = !logs || f->dead > f->end / 4 ? b2i_file_take_free(f, len) : B2I_NO_ROOM;
+    if (*at == B2I_NO_ROOM && logs) {
+        return log_chunk(f, chunk, len, redo, at, err);
+    }
+    if (*at == B2I_NO_ROOM) {
+        B2I_TRY(extend(f, len, at, err));
+    }
+    B2I_TRY(write_chunk(f, chunk, *at, b2i_span_of(NULL, 0), logs || f->base.checksums, err));
+    return logs ? log_pointer(f, *at, chunk, redo, err) : B2C_OK;
+}
+
 b2c_status b2i_file_put(b2i_store *store, b2i_span chunk, const b2i_redo *redo, b2i_entry *entry,
                         b2c_error *err)
 {
     b2i_file_store *f = (b2i_file_store *)store;
-    uint8_t bytes[B2I_REDO_LEN];
     b2i_chunk_head head;
-    uint64_t at = 0;
+    uint64_t at;
     bool logs = can_log(f, redo);
     B2I_TRY(b2i_chunk_head_parse(chunk, NULL, &head, err));
-    uint64_t need = chunk.n + (store->checksums ? b2i_records_len(&head) : 0);
-    need += logs ? B2I_REDO_LEN : 0;
-    B2I_TRY(choose_place(f, need, logs, &at, err));
-    f->chain_broken = f->chain_broken || !logs;
-    logs = !f->chain_broken; /* not in a place that was free before */
-    if (logs) {
-        b2i_redo_log log = b2i_file_redo_log(f);
-        b2i_redo_make(&log, redo, bytes);
-    }
-    B2I_TRY(write_chunk(f, chunk, at, b2i_span_of(bytes, logs ? sizeof bytes : 0), err));
-    if (logs) {
-        f->was_logged = true;
-        f->seq++;
-    }
+    B2I_TRY(begin_write(f, err));
+    uint64_t len = chunk.n + (logs || store->checksums ? b2i_records_len(&head) : 0);
+    b2c_status st = place_chunk(f, chunk, len, redo, logs, &at, err);
+    /* What follows a chunk that recovery does not find, or half of one, would not be found. */
+    f->chain_broken = f->chain_broken || !logs || st != B2C_OK;
+    B2I_TRY(st);
     store->is_complete = store->is_complete && store->checksums;
     f->pending += chunk.n;
     f->is_dirty = true;
@@ -316,48 +330,14 @@ b2c_status b2i_file_put(b2i_store *store, b2i_span chunk, const b2i_redo *redo, 
     return B2C_OK;
 }
 
-void b2i_file_drop(b2i_store *store, b2i_entry entry, uint64_t cbytes)
-{
-    b2i_file_store *f = (b2i_file_store *)store;
-    f->dead += cbytes;
-    if (f->nfree == f->free_cap && f->free_cap < MAX_EXTENTS) {
-        size_t cap = f->free_cap == 0 ? 16 : 2 * f->free_cap;
-        b2i_extent *v = b2i_realloc(f->free, cap * sizeof *v);
-        if (v != NULL) {
-            f->free = v;
-            f->free_cap = cap;
-        }
-    }
-    if (f->nfree < f->free_cap) {
-        f->free[f->nfree++] = (b2i_extent){ entry, cbytes, NOT_COMMITTED };
-    } /* else the room stays unused until the frame is rewritten */
-}
-
-/* What was dropped is now dropped by a commit; used-up extents go away. */
-static void stamp_free(b2i_file_store *f)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < f->nfree; i++) {
-        if (f->free[i].n < B2C_HEADER_LEN) {
-            continue;
-        }
-        f->free[n] = f->free[i];
-        if (f->free[n].commit_no == NOT_COMMITTED) {
-            f->free[n].commit_no = f->commit_no;
-        }
-        n++;
-    }
-    f->nfree = n;
-}
-
 /* ---- commits ---- */
 
-/* The commit that has just become the current one. */
-static void committed(b2i_file_store *f, b2i_frame_image *image, const b2c_schunk *s)
+void b2i_file_committed(b2i_file_store *f, b2i_frame_image *image, const b2c_schunk *s)
 {
     b2i_buf old = f->header;
     f->header = image->header;
     image->header = old;
+    f->has_written = true;
     f->nbytes = s->now.nbytes;
     f->committed_end = f->end;
     f->commit_no++;
@@ -367,7 +347,7 @@ static void committed(b2i_file_store *f, b2i_frame_image *image, const b2c_schun
     f->chain_broken = false;
     f->base.frame_len = f->header_len + f->tail_at + f->tail_len;
     f->base.trailer_len = f->tail_len - image->index_len;
-    stamp_free(f);
+    b2i_file_stamp_free(f);
 }
 
 /* Overwrites the magic of a record. */
@@ -390,15 +370,11 @@ static b2c_status make_image(b2i_file_store *f, b2c_schunk *s, b2i_frame_image *
     return B2C_OK;
 }
 
-/* The fingerprint of the image counts from now on, also for its own commit record. */
-static void take_fingerprint(b2i_file_store *f, const b2i_frame_image *image)
+void b2i_file_take_fingerprint(b2i_file_store *f, const b2i_frame_image *image)
 {
-    f->has_fingerprint = f->base.checksums;
-    memcpy(f->fingerprint, image->tail.p + image->tail.n - B2I_FINGERPRINT_LEN,
-           B2I_FINGERPRINT_LEN);
+    f->has_fingerprint = true;
+    b2i_frame_image_fingerprint(image, f->base.checksums, f->fingerprint);
 }
-
-static b2c_status rewrite(b2i_file_store *f, b2c_schunk *s, bool seal, b2c_error *err);
 
 /* Writes the image to a slot and makes it the current one. */
 static b2c_status flip_to_slot(b2i_file_store *f, b2c_schunk *s, b2i_frame_image *image, bool seal,
@@ -414,35 +390,34 @@ static b2c_status flip_to_slot(b2i_file_store *f, b2c_schunk *s, b2i_frame_image
     } else {
         f->slot = (f->slot + 1) % B2I_NSLOTS;
     }
-    take_fingerprint(f, image);
+    b2i_file_take_fingerprint(f, image);
     f->nbytes = s->now.nbytes;
     f->committed_end = f->end;
     B2I_TRY(write_slot(f, image->header.p, &image->tail, err));
-    B2I_TRY(sync_if(f, seal || syncs(f), err));
+    B2I_TRY(sync_if(f, seal || b2i_file_syncs(f), err));
     B2I_TRY(flip(f, image->header.p, image->header.n, err));
-    B2I_TRY(sync_if(f, seal || syncs(f), err));
+    B2I_TRY(sync_if(f, seal || b2i_file_syncs(f), err));
     if (f->old_io != NULL) {
-        B2I_TRY(publish_draft(f, seal || syncs(f), err));
+        B2I_TRY(b2i_file_publish_draft(f, seal || b2i_file_syncs(f), err));
     }
-    committed(f, image, s);
+    b2i_file_committed(f, image, s);
     return B2C_OK;
 }
 
 static b2c_status commit_slot(b2i_file_store *f, b2c_schunk *s, bool seal, b2c_error *err)
 {
     b2i_frame_image image = { 0 };
+    claim(f);
+    B2I_TRY(b2i_file_check_ours(f, err));
     B2I_TRY(make_image(f, s, &image, err));
     bool is_new = s->now.nchunks == 0 || !can_flip(f, b2i_span_of(image.header.p, image.header.n));
-    b2c_status st =
-        is_new ? rewrite(f, s, seal || syncs(f), err) : flip_to_slot(f, s, &image, seal, err);
+    b2c_status st = is_new ? b2i_file_rewrite(f, s, seal || b2i_file_syncs(f), err)
+                           : flip_to_slot(f, s, &image, seal, err);
     b2i_frame_image_free(&image);
     return st;
 }
 
-/*
- * Whether a commit may wait: because recovery finds what the edit has stored.
- * Without checksums there is no recovery, and a writer that is killed loses its latest appends.
- */
+/* Whether a commit may wait: because recovery finds what the edit has stored. */
 static bool may_wait(b2i_file_store *f, const b2c_schunk *s, b2i_commit_kind kind)
 {
     if (kind == B2I_COMMIT_FLUSH) {
@@ -451,11 +426,7 @@ static bool may_wait(b2i_file_store *f, const b2c_schunk *s, b2i_commit_kind kin
     if (f->base.durability == B2C_DURABILITY_NONE) {
         return true;
     }
-    if (f->nbytes == 0) {
-        return false; /* the first chunks leave no records */
-    }
-    bool logged = f->was_logged && !f->chain_broken;
-    if (kind == B2I_COMMIT_NOW || (!logged && (syncs(f) || f->base.checksums))) {
+    if (kind == B2I_COMMIT_NOW || !f->was_logged || f->chain_broken) {
         return false;
     }
     uint64_t index_len = 32 * s->now.nchunks; /* several times the index itself */
@@ -465,6 +436,9 @@ static bool may_wait(b2i_file_store *f, const b2c_schunk *s, b2i_commit_kind kin
 b2c_status b2i_file_commit(b2i_store *store, b2c_schunk *s, b2i_commit_kind kind, b2c_error *err)
 {
     b2i_file_store *f = (b2i_file_store *)store;
+    if (kind == B2I_COMMIT_SHOW) {
+        return f->is_dirty ? commit_slot(f, s, false, err) : B2C_OK;
+    }
     if (kind != B2I_COMMIT_FLUSH) {
         f->is_dirty = true;
         f->pending += SPECIAL_PENDING;
@@ -475,7 +449,7 @@ b2c_status b2i_file_commit(b2i_store *store, b2c_schunk *s, b2i_commit_kind kind
     }
     f->was_logged = false;
     if (waits) {
-        return sync_if(f, syncs(f), err);
+        return sync_if(f, b2i_file_syncs(f), err);
     }
     if (kind != B2I_COMMIT_FLUSH) {
         return commit_slot(f, s, false, err);
@@ -502,7 +476,14 @@ void b2i_file_rollback(b2i_store *store)
     f->chain_broken = true; /* stale records may lie behind 'end' */
 }
 
-/* ---- packing and rewriting ---- */
+/* ---- packing ---- */
+
+void b2i_file_mark_packed(b2i_file_store *f, const b2i_frame_image *image)
+{
+    b2i_frame_mark_make(b2i_span_of(image->header.p, image->header.n),
+                        b2i_span_of(image->tail.p, image->tail.n),
+                        f->header_len + f->tail_at + f->tail_len, b2i_span_of(NULL, 0), &f->mark);
+}
 
 static b2c_status write_packed(b2i_file_store *f, b2c_schunk *s, b2i_frame_image *image,
                                b2c_error *err)
@@ -513,28 +494,31 @@ static b2c_status write_packed(b2i_file_store *f, b2c_schunk *s, b2i_frame_image
     uint64_t frame_len = f->header_len + f->end + image->tail.n;
     b2i_frame_set_lengths(image->header.p, frame_len, f->end);
     B2I_TRY(write_at(f, f->end, image->tail.p, image->tail.n, err));
-    B2I_TRY(sync_if(f, syncs(f), err));
+    B2I_TRY(sync_if(f, b2i_file_syncs(f), err));
     B2I_TRY(flip(f, image->header.p, image->header.n, err));
-    B2I_TRY(sync_if(f, syncs(f), err));
+    B2I_TRY(sync_if(f, b2i_file_syncs(f), err));
     B2I_TRY(f->io->ops->truncate(f->io, frame_len, err));
     if (f->old_io != NULL) {
-        B2I_TRY(publish_draft(f, syncs(f), err));
+        B2I_TRY(b2i_file_publish_draft(f, b2i_file_syncs(f), err));
     }
-    take_fingerprint(f, image);
+    b2i_file_take_fingerprint(f, image);
     f->tail_at = f->end;
     f->tail_len = image->tail.n;
     f->is_unpacked = false;
-    committed(f, image, s);
+    b2i_file_mark_packed(f, image);
+    b2i_file_committed(f, image, s);
     return B2C_OK;
 }
 
 b2c_status b2i_file_pack(b2i_file_store *f, b2c_schunk *s, b2c_error *err)
 {
+    B2I_TRY(b2i_file_check_ours(f, err));
     if (s->now.nchunks == 0) {
-        return f->is_dirty || f->nbytes != 0 ? rewrite(f, s, syncs(f), err) : B2C_OK;
+        return f->is_dirty || f->nbytes != 0 ? b2i_file_rewrite(f, s, b2i_file_syncs(f), err)
+                                             : B2C_OK;
     }
     if (f->dead > 0 && (f->end <= REWRITE_MAX || f->dead > f->end / 4)) {
-        b2c_status st = rewrite(f, s, syncs(f), err);
+        b2c_status st = b2i_file_rewrite(f, s, b2i_file_syncs(f), err);
         if (st == B2C_OK || f->dead == 0) {
             return st;
         }
@@ -543,85 +527,8 @@ b2c_status b2i_file_pack(b2i_file_store *f, b2c_schunk *s, b2c_error *err)
     b2i_frame_image image = { 0 };
     B2I_TRY(make_image(f, s, &image, err));
     bool is_new = !can_flip(f, b2i_span_of(image.header.p, image.header.n));
-    b2c_status st = is_new ? rewrite(f, s, syncs(f), err) : write_packed(f, s, &image, err);
+    b2c_status st =
+        is_new ? b2i_file_rewrite(f, s, b2i_file_syncs(f), err) : write_packed(f, s, &image, err);
     b2i_frame_image_free(&image);
     return st;
-}
-
-/* The frame without holes in a new file, which then gets the name of the old one. */
-static b2c_status write_beside(b2i_file_store *f, const b2c_schunk *s, const b2i_frame_plan *plan,
-                               bool seal, b2i_io **out, b2c_error *err)
-{
-    b2i_io *io;
-    char *path = beside(f, REWRITE_SUFFIX);
-    if (path == NULL) {
-        return b2i_fail_memory(err);
-    }
-    b2c_status st = b2i_io_file_open(path, B2I_IO_REPLACE, &io, err);
-    if (st == B2C_OK) {
-        st = b2i_frame_emit(s, plan, f->base.checksums, io, err);
-        if (st == B2C_OK && seal) {
-            st = io->ops->sync(io, err);
-        }
-        if (st == B2C_OK) {
-            st = publish(f, path, false, err);
-        }
-        if (st != B2C_OK) {
-            (void)io->ops->close(io, NULL);
-            (void)b2i_fs_remove(B2I_FS_CWD, path, NULL);
-        }
-    }
-    b2i_free(path);
-    if (st == B2C_OK) {
-        *out = io;
-    }
-    return st;
-}
-
-/* Goes on with the rewritten file. */
-static void adopt(b2i_file_store *f, b2c_schunk *s, b2i_frame_plan *plan, b2i_io *io)
-{
-    b2i_file_drop_draft(f);
-    (void)f->io->ops->close(f->io, NULL); /* the old file has no name any more */
-    f->io = io;
-    f->header_len = plan->image.header.n;
-    f->base.header_len = f->header_len;
-    f->end = plan->payload_len;
-    f->limit = plan->payload_len;
-    f->tail_at = plan->payload_len;
-    f->tail_len = plan->image.tail.n;
-    f->is_unpacked = false;
-    f->dead = 0;
-    f->nfree = 0;
-    f->base.is_trusted = f->base.checksums;
-    f->base.is_complete = f->base.checksums;
-    take_fingerprint(f, &plan->image);
-    committed(f, &plan->image, s);
-    if (s->now.nchunks > 0) {
-        memcpy(s->now.entries, plan->entries, (size_t)s->now.nchunks * sizeof *plan->entries);
-    }
-}
-
-static b2c_status rewrite(b2i_file_store *f, b2c_schunk *s, bool seal, b2c_error *err)
-{
-    b2i_frame_plan plan = { 0 };
-    b2i_io *io = NULL;
-    if (f->path == NULL) {
-        return b2i_fail(err, B2C_E_ARGUMENT, B2C_NO_OFFSET,
-                        "only a frame in a file of its own can be rewritten");
-    }
-    B2I_TRY(b2i_frame_plan_make(s, f->base.checksums, &plan, err));
-    b2c_status st = write_beside(f, s, &plan, seal, &io, err);
-    if (st == B2C_OK) {
-        adopt(f, s, &plan, io);
-        st = seal ? b2i_fs_parent_sync(f->path, err) : B2C_OK;
-    }
-    b2i_frame_plan_free(&plan);
-    return st;
-}
-
-b2c_status b2i_file_compact(b2i_store *store, b2c_schunk *s, b2c_error *err)
-{
-    b2i_file_store *f = (b2i_file_store *)store;
-    return rewrite(f, s, syncs(f), err);
 }

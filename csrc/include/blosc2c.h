@@ -80,10 +80,11 @@ typedef enum b2c_status {
     B2C_E_CHECKSUM = 26,       /* stored and computed checksums differ */
 
     /* resources */
-    B2C_E_MEMORY = 30, /* an allocation failed */
-    B2C_E_LIMIT = 31,  /* beyond a limit of the format or of b2c_limits */
-    B2C_E_IO = 32,     /* the operating system said no; see sys_errno */
-    B2C_E_LOCKED = 33, /* another process holds the lock */
+    B2C_E_MEMORY = 30,   /* an allocation failed */
+    B2C_E_LIMIT = 31,    /* beyond a limit of the format or of b2c_limits */
+    B2C_E_IO = 32,       /* the operating system said no; see sys_errno */
+    B2C_E_LOCKED = 33,   /* the caller itself holds the lock that it would wait for */
+    B2C_E_CONFLICT = 34, /* somebody else changed the file at the same time */
 
     B2C_E_CALLBACK = 40, /* a user's codec, filter or I/O function failed */
     B2C_E_INTERNAL = 50  /* a defect of this library; please report it */
@@ -99,7 +100,7 @@ typedef struct b2c_error {
     int64_t chunk;     /* chunk number, or B2C_NO_NUMBER */
     int64_t block;     /* block number inside the chunk, or B2C_NO_NUMBER */
     uint64_t expected; /* for B2C_E_CHECKSUM and size mismatches, else 0 */
-    uint64_t actual;   /* likewise: what was found */
+    uint64_t actual;   /* likewise: what was found; for B2C_E_UNKNOWN_… the number */
     const char *field; /* name of the stored field or the argument, or NULL */
     const char *what;  /* one clause in English, never NULL after a failure */
 } b2c_error;
@@ -116,8 +117,15 @@ B2C_API const char *b2c_status_text(b2c_status status);
 /* "0.1.0" */
 B2C_API const char *b2c_version(void);
 
-/* Name of the SIMD level in use: "generic", "sse2", "avx2", "neon". */
+/* Name of the SIMD level in use: "generic", "sse2", "avx2", "neon", … */
 B2C_API const char *b2c_simd_level(void);
+
+/*
+ * Asks the system for pages of 2 MB or so in n bytes at 'p' that are about to be
+ * written for the first time: large outputs into new memory then cost half.  It is
+ * a hint without other effect, and none where there are no such pages.
+ */
+B2C_API void b2c_advise_huge_pages(void *p, size_t n);
 
 /* ---- Formats: numbers as stored ---------------------------------------- */
 
@@ -181,11 +189,23 @@ B2C_API B2C_MUST_USE b2c_status b2c_pool_new(uint32_t nthreads, b2c_pool **pool,
 /* Stops the workers.  No context may be using the pool. */
 B2C_API void b2c_pool_free(b2c_pool *pool);
 
-/* What a reader accepts from bytes that it does not trust; 0 means "the default". */
+/*
+ * What a reader accepts from bytes that it does not trust; 0 means "the default".  Those of a
+ * context are for chunks and metalayers that are given as bytes, those of an open super-chunk for
+ * all that it holds.
+ */
 typedef struct b2c_limits {
     uint64_t max_chunk_nbytes; /* decoded size of one chunk; default B2C_MAX_CHUNK_NBYTES */
-    uint64_t max_nchunks;      /* chunks of a super-chunk; default 2^28 - 1 */
     uint64_t max_meta_nbytes;  /* decoded size of one vlmetalayer; default 2^31 - 33 */
+    uint64_t max_nbytes;       /* decoded size of all chunks together; default: any */
+    /*
+     * Chunks of a super-chunk.  Default: 2^24, and one more for every 32 bytes of the frame; and
+     * 2^28 - 5 that are all the same special value, which take no memory.
+     */
+    uint64_t max_nchunks;
+    uint32_t max_nmeta;      /* metalayers of both kinds; default 16 and 8192 */
+    uint32_t max_ndim;       /* dimensions of an array; default B2C_MAX_DIM */
+    uint32_t max_open_files; /* chunk files of a directory open at a time; default 64 */
 } b2c_limits;
 
 /* Scratch memory, codec states and limits of one thread at a time. */
@@ -298,6 +318,35 @@ B2C_API B2C_MUST_USE b2c_status b2c_getitem(b2c_ctx *ctx, const void *chunk, siz
                                             size_t dst_cap, size_t *dst_len, b2c_error *err);
 
 /*
+ * b2c_vlcompress() makes one chunk of several buffers, each a block that is decoded alone and has
+ * a size of its own: nblocks pointers and lengths, all above 0.  *dst_len is its size.
+ *
+ *   B2C_E_ARGUMENT     no or an empty block; a parameter; the delta filter
+ *   B2C_E_OUTPUT_SIZE  the chunk does not fit; *dst_len is a size that suffices: 32, and
+ *                      8 more than each block
+ *   B2C_E_LIMIT        those sizes are more than a chunk can have
+ *   B2C_E_UNKNOWN_CODEC, B2C_E_UNKNOWN_FILTER, B2C_E_MEMORY
+ */
+B2C_API B2C_MUST_USE b2c_status b2c_vlcompress(b2c_ctx *ctx, const b2c_cparams *cparams,
+                                               const void *const *blocks, const size_t *block_lens,
+                                               size_t nblocks, void *dst, size_t dst_cap,
+                                               size_t *dst_len, b2c_error *err);
+
+/*
+ * Decoded sizes of the blocks of such a chunk.  B2C_E_UNSUPPORTED: another kind of chunk;
+ * B2C_E_OUTPUT_SIZE: *nblocks is the number of sizes; otherwise as b2c_decompress().
+ */
+B2C_API B2C_MUST_USE b2c_status b2c_vlblock_lens(b2c_ctx *ctx, const void *chunk, size_t chunk_len,
+                                                 uint32_t *lens, size_t lens_cap, size_t *nblocks,
+                                                 b2c_error *err);
+
+/* One block of such a chunk; B2C_E_RANGE, B2C_E_UNSUPPORTED, otherwise as b2c_decompress(). */
+B2C_API B2C_MUST_USE b2c_status b2c_vldecompress_block(b2c_ctx *ctx, const void *chunk,
+                                                       size_t chunk_len, uint64_t nblock, void *dst,
+                                                       size_t dst_cap, size_t *dst_len,
+                                                       b2c_error *err);
+
+/*
  * b2c_special_chunk() writes the chunk (32 bytes, or 32 + typesize for
  * B2C_SPECIAL_VALUE) that decodes to 'nbytes' bytes of the given kind.  'value'
  * holds one item for B2C_SPECIAL_VALUE and is ignored otherwise.
@@ -331,9 +380,11 @@ typedef struct b2c_schunk b2c_schunk;
 #define B2C_OPEN_MMAP 16
 
 /*
- * Added to the mode: holds the lock file beside the frame (<path>.b2lock, <directory>/.b2lock)
- * until it is closed, alone when the mode is UPDATE, else with other readers.  It is advisory:
- * only those who ask for it are kept out.  B2C_E_LOCKED when somebody else holds it.
+ * Added to the mode READ or UPDATE: several handles, of any process and of the reference library,
+ * change the frame in turns.  Every edit waits for the lock file beside the frame (<path>.b2lock,
+ * <directory>/.b2lock), sees what others have stored, and is itself stored when it returns.
+ * Reads show what others have stored at the last edit, lock or refresh of this handle; see
+ * b2c_schunk_lock().  The lock is advisory: only those who ask for it are kept out.
  */
 #define B2C_OPEN_LOCK 32
 
@@ -379,6 +430,7 @@ typedef struct b2c_schunk_info {
     uint8_t is_writable;
     uint8_t frame_version; /* low nibble of general_flags */
     uint8_t general_flags; /* whole byte 0x19 */
+    uint8_t is_legacy;     /* a frame of 2019 to 2021, of a layout that is only read */
     uint32_t nmeta;
     uint32_t nvlmeta;
     b2c_cparams cparams;
@@ -393,7 +445,8 @@ B2C_API B2C_MUST_USE b2c_status b2c_schunk_new(const b2c_schunk_params *params, 
 
 /*
  * b2c_schunk_open() opens a frame: a file (contiguous, its first byte at
- * 'offset') or a directory (sparse, offset 0).
+ * 'offset') or a directory (sparse, offset 0).  Frames of 2019 to 2021 can be read
+ * (B2C_E_READ_ONLY for UPDATE); their user metadata is the vlmetalayer "usermeta".
  * B2C_E_IO (sys_errno ENOENT when absent), B2C_E_FORMAT, B2C_E_CORRUPT,
  * B2C_E_TRUNCATED, B2C_E_UNSUPPORTED, B2C_E_LIMIT, B2C_E_MEMORY.
  */
@@ -458,6 +511,18 @@ B2C_API B2C_MUST_USE b2c_status b2c_schunk_decode_chunk(const b2c_schunk *schunk
                                                         size_t *dst_len, b2c_error *err);
 
 /*
+ * Of a chunk of variable-size blocks: decoded sizes of the blocks, and one block, of which alone is
+ * read and decoded what can be.  As b2c_vlblock_lens() and b2c_vldecompress_block().
+ */
+B2C_API B2C_MUST_USE b2c_status b2c_schunk_vlblock_lens(const b2c_schunk *schunk, uint64_t nchunk,
+                                                        uint32_t *lens, size_t lens_cap,
+                                                        size_t *nblocks, b2c_error *err);
+B2C_API B2C_MUST_USE b2c_status b2c_schunk_get_vlblock(const b2c_schunk *schunk, b2c_ctx *ctx,
+                                                       uint64_t nchunk, uint64_t nblock, void *dst,
+                                                       size_t dst_cap, size_t *dst_len,
+                                                       b2c_error *err);
+
+/*
  * Bytes [at, at + nbytes) of the decoded data, across chunks, decoding only the
  * blocks they touch.  B2C_E_RANGE beyond the end.
  */
@@ -489,6 +554,15 @@ B2C_API B2C_MUST_USE b2c_status b2c_schunk_insert(b2c_schunk *schunk, b2c_ctx *c
 B2C_API B2C_MUST_USE b2c_status b2c_schunk_insert_chunk(b2c_schunk *schunk, uint64_t nchunk,
                                                         const void *chunk, size_t chunk_len,
                                                         b2c_error *err);
+
+/*
+ * Appends a chunk of variable-size blocks, see b2c_vlcompress().  Such a super-chunk should have
+ * no other chunks: the reference library adds none.
+ */
+B2C_API B2C_MUST_USE b2c_status b2c_schunk_append_vlblocks(b2c_schunk *schunk, b2c_ctx *ctx,
+                                                           const void *const *blocks,
+                                                           const size_t *block_lens, size_t nblocks,
+                                                           b2c_error *err);
 
 /*
  * Replaces chunk 'nchunk'.  Another decoded size than that of the other chunks
@@ -561,6 +635,43 @@ B2C_API B2C_MUST_USE b2c_status b2c_schunk_rollback(b2c_schunk *schunk, b2c_erro
 /* Everything is stored and on the medium on return, at any level of durability. */
 B2C_API B2C_MUST_USE b2c_status b2c_schunk_flush(b2c_schunk *schunk, b2c_error *err);
 
+/* -- with other processes -- */
+
+/*
+ * b2c_schunk_lock() waits for the lock file of a schunk opened with B2C_OPEN_LOCK, shared or
+ * exclusive, and then sees what others have stored.  Until b2c_schunk_unlock() nobody who
+ * asks for the lock changes the frame: several reads see one state, several edits (exclusive only)
+ * are made in one turn.  Locks nest; a transaction holds the lock exclusively.  Without
+ * B2C_OPEN_LOCK nothing happens.  changed, which may be NULL: 1 when others had stored something,
+ * so that facts, metalayers and descriptions of arrays must be asked for anew.  Both count as
+ * edits: no other call on the schunk may run at the same time. B2C_E_IO (sys_errno EINTR when a
+ * signal came; ENOENT when the frame was removed), B2C_E_LOCKED when this thread holds it
+ * exclusively through another handle.
+ */
+B2C_API B2C_MUST_USE b2c_status b2c_schunk_lock(b2c_schunk *schunk, int exclusive, int *changed,
+                                                b2c_error *err);
+B2C_API B2C_MUST_USE b2c_status b2c_schunk_unlock(b2c_schunk *schunk, b2c_error *err);
+
+#define B2C_CHANGE_NONE 0
+#define B2C_CHANGE_GREW 1 /* chunks were appended or metadata changed */
+#define B2C_CHANGE_ANY  2
+
+/*
+ * Reads the frame anew from its path, to see what others have stored; counts as an edit, and keeps
+ * what was there on failure.  A writer without lock has nothing to see, nor has what is in memory.
+ */
+B2C_API B2C_MUST_USE b2c_status b2c_schunk_refresh(b2c_schunk *schunk, int *change, b2c_error *err);
+
+/*
+ * For those who read without the lock beside a writer.  A schunk opened for reading shows the state
+ * of that moment, but the room of chunks that are replaced is used again two commits later.
+ * is_current() after a read: 0 when somebody has committed meanwhile.  Then recheck(), which
+ * counts as an edit: *lost is 1 when chunks have gone, and the schunk then shows the present state:
+ * what was read may be wrong and is to be read again.
+ */
+B2C_API int b2c_schunk_is_current(const b2c_schunk *schunk);
+B2C_API B2C_MUST_USE b2c_status b2c_schunk_recheck(b2c_schunk *schunk, int *lost, b2c_error *err);
+
 /*
  * Reads and decodes a chunk and compares its checksum; '*has_checksum' is 0 when none is
  * stored with it.  B2C_E_CHECKSUM, B2C_E_CORRUPT…, B2C_E_IO.  (The checksum of header, index and
@@ -569,6 +680,16 @@ B2C_API B2C_MUST_USE b2c_status b2c_schunk_flush(b2c_schunk *schunk, b2c_error *
 B2C_API B2C_MUST_USE b2c_status b2c_schunk_verify_chunk(const b2c_schunk *schunk, b2c_ctx *ctx,
                                                         uint64_t nchunk, int *has_checksum,
                                                         b2c_error *err);
+
+/*
+ * The same for chunk 'first' and those behind it, up to the first that is bad, the last one, or
+ * until 'max_payloads' chunks were read.  '*nsound' of them are sound, '*nunverified' of those have
+ * no checksum; both are set whatever the status.
+ */
+B2C_API B2C_MUST_USE b2c_status b2c_schunk_verify_chunks(const b2c_schunk *schunk, b2c_ctx *ctx,
+                                                         uint64_t first, uint64_t max_payloads,
+                                                         uint64_t *nsound, uint64_t *nunverified,
+                                                         b2c_error *err);
 
 /* -- metadata.  Fixed metalayers: raw bytes.  vlmetalayers: values are stored compressed. -- */
 
@@ -610,6 +731,99 @@ B2C_API B2C_MUST_USE b2c_status b2c_schunk_vlmeta_delete(b2c_schunk *schunk, con
 B2C_API B2C_MUST_USE b2c_status b2c_schunk_to_frame(const b2c_schunk *schunk, void *dst,
                                                     size_t dst_cap, size_t *dst_len,
                                                     b2c_error *err);
+
+/* ---- Code of the user ---------------------------------------------------- */
+
+/*
+ * Codecs, filters and block functions are called from any thread that works for a context, several
+ * at once, and must not use that context or change the schunk that they are called for.  They
+ * return 0, or any other number: the call then fails with B2C_E_CALLBACK, that number in
+ * err->sys_errno, the name of the codec or filter in err->field, and the chunk and block.  What
+ * they make must depend on their arguments alone.
+ */
+
+/* The block that a call is about.  Later versions may add fields at the end. */
+typedef struct b2c_block {
+    const b2c_schunk *schunk; /* whose chunk it is; NULL for b2c_compress() and the like */
+    int64_t nchunk;           /* number of the chunk in it, else B2C_NO_NUMBER */
+    uint64_t chunk_at;        /* decoded bytes of the schunk in front of the chunk */
+    uint32_t nblock;          /* number of the block in the chunk */
+    uint32_t block_at;        /* decoded bytes of the chunk in front of the block */
+    uint32_t block_len;       /* decoded bytes of the block */
+    uint32_t typesize;        /* bytes of an item; of a chunk alone as its header tells, 1…255 */
+    uint8_t meta;             /* codec_meta, or the filter's meta */
+    uint8_t clevel;           /* 1…9 when compressing, else 0 */
+    uint32_t ndim;            /* of the array that the schunk is; 0: none */
+    const uint32_t *blockshape; /* items of its blocks along each dimension; NULL when ndim is 0 */
+} b2c_block;
+
+/*
+ * A codec.  encode(): the n bytes at src become at most cap >= n bytes at dst; *dst_len is 0 when
+ * they do not get fewer, and they are then stored as they are.  decode(): the reverse, into exactly
+ * n bytes; the input may be anything.  Both see a block, or with B2C_SPLIT_ALWAYS one of its
+ * streams.
+ */
+typedef struct b2c_codec_plugin {
+    uint32_t size;   /* sizeof(b2c_codec_plugin) */
+    uint8_t id;      /* 160…255; 32…159 when it is the one that is registered with the format */
+    uint8_t version; /* of its streams, stored in byte 1 of chunks; 1 if there is but one */
+    const char *name; /* copied */
+    void *user;       /* passed to the functions */
+    int (*encode)(void *user, const b2c_block *block, const void *src, size_t n, void *dst,
+                  size_t cap, size_t *dst_len);
+    int (*decode)(void *user, const b2c_block *block, const void *src, size_t src_len, void *dst,
+                  size_t n);
+} b2c_codec_plugin;
+
+/* A filter.  Both functions turn the n bytes of a block at src into n bytes at dst. */
+typedef struct b2c_filter_plugin {
+    uint32_t size; /* sizeof(b2c_filter_plugin) */
+    uint8_t id;    /* as for codecs */
+    const char *name;
+    void *user;
+    int (*forward)(void *user, const b2c_block *block, const void *src, void *dst, size_t n);
+    int (*backward)(void *user, const b2c_block *block, const void *src, void *dst, size_t n);
+} b2c_filter_plugin;
+
+/*
+ * Registers a codec or filter for the whole process and for good, from any thread.
+ * B2C_E_ARGUMENT, B2C_E_MEMORY; B2C_E_EXISTS when the number is taken.
+ */
+B2C_API B2C_MUST_USE b2c_status b2c_register_codec(const b2c_codec_plugin *plugin, b2c_error *err);
+B2C_API B2C_MUST_USE b2c_status b2c_register_filter(const b2c_filter_plugin *plugin,
+                                                    b2c_error *err);
+
+#define B2C_PLUGIN_CODEC  0
+#define B2C_PLUGIN_FILTER 1
+
+/* Called with B2C_PLUGIN_… and a number, 32…255, that nobody has registered; it may do so. */
+typedef void b2c_plugin_loader(int kind, uint8_t id);
+
+/* From then on it is called whenever such a number is met, on any thread; NULL: none. */
+B2C_API void b2c_set_plugin_loader(b2c_plugin_loader *loader);
+
+/* Makes the n bytes of a block at dst of the n bytes at src. */
+typedef int b2c_block_fn(void *user, const b2c_block *block, const void *src, void *dst, size_t n);
+
+/*
+ * Pre-filters make what is compressed of what is given, post-filters what is read of what is
+ * stored, block by block.  A NULL function removes one.  Those of a context are for b2c_compress(),
+ * b2c_decompress() and b2c_getitem().  Those of a schunk are for its data, in arrays as the blocks
+ * are stored; they are not kept in frames.  A call that writes a part of a chunk compresses all
+ * of it again, with the pre-filter, from what is stored.  Ready chunks, special values and
+ * metadata are not filtered.  Setting those of a schunk counts as an edit.
+ */
+B2C_API void b2c_ctx_set_prefilter(b2c_ctx *ctx, b2c_block_fn *fn, void *user);
+B2C_API void b2c_ctx_set_postfilter(b2c_ctx *ctx, b2c_block_fn *fn, void *user);
+B2C_API void b2c_schunk_set_prefilter(b2c_schunk *schunk, b2c_block_fn *fn, void *user);
+B2C_API void b2c_schunk_set_postfilter(b2c_schunk *schunk, b2c_block_fn *fn, void *user);
+
+/*
+ * Appends nbytes that the function makes, with src NULL, in chunks of the schunk's chunksize; all
+ * or nothing.  B2C_E_ARGUMENT when there is no chunksize.
+ */
+B2C_API B2C_MUST_USE b2c_status b2c_schunk_fill(b2c_schunk *schunk, b2c_ctx *ctx, uint64_t nbytes,
+                                                b2c_block_fn *fn, void *user, b2c_error *err);
 
 /* ---- N-dimensional arrays ---------------------------------------------- */
 
@@ -663,29 +877,44 @@ B2C_API B2C_MUST_USE b2c_status b2c_nd_read(const b2c_schunk *schunk, b2c_ctx *c
                                             size_t dst_cap, b2c_error *err);
 
 /*
- * Compresses one chunk of an array and appends it: 'src' is the part of the
- * chunk that lies inside the array's shape, C-ordered.  'nchunk' must be the
- * next chunk (B2C_E_ARGUMENT).
+ * Compresses chunks of an array and appends them: those from number 'first', which must be the next
+ * one, on.  Together they must make a box, as one chunk or all of them do: 'src' is that box, as
+ * far as it lies inside the array's shape, C-ordered.  B2C_E_ARGUMENT.
  */
-B2C_API B2C_MUST_USE b2c_status b2c_nd_append_chunk(b2c_schunk *schunk, b2c_ctx *ctx,
-                                                    const b2c_nd *nd, uint64_t nchunk,
-                                                    const void *src, size_t src_len,
-                                                    b2c_error *err);
-
-/* The same for all chunks of a C-ordered array in memory; the schunk must be empty. */
-B2C_API B2C_MUST_USE b2c_status b2c_nd_append_all(b2c_schunk *schunk, b2c_ctx *ctx,
-                                                  const b2c_nd *nd, const void *src, size_t src_len,
-                                                  b2c_error *err);
+B2C_API B2C_MUST_USE b2c_status b2c_nd_append_chunks(b2c_schunk *schunk, b2c_ctx *ctx,
+                                                     const b2c_nd *nd, uint64_t first,
+                                                     uint64_t nchunks, const void *src,
+                                                     size_t src_len, b2c_error *err);
 
 /*
- * Reads the items at 'npoints' places, in any order and with repeats; 'coords' has nd->ndim
- * numbers for each.  Item i goes to byte i * itemsize of dst.  Each block is decoded once.
- * B2C_E_RANGE when a place is outside the shape, B2C_E_OUTPUT_SIZE.
+ * Reads one item; 'coord' has nd->ndim numbers.  kept: only from what the context keeps of earlier
+ * small reads, which takes no reading or decoding; B2C_E_NOT_FOUND when its block is not there.
+ * Otherwise as b2c_nd_read() of a box of one item.
  */
-B2C_API B2C_MUST_USE b2c_status b2c_nd_read_points(const b2c_schunk *schunk, b2c_ctx *ctx,
-                                                   const b2c_nd *nd, const uint64_t *coords,
-                                                   uint64_t npoints, void *dst, size_t dst_cap,
-                                                   b2c_error *err);
+B2C_API B2C_MUST_USE b2c_status b2c_nd_read_item(const b2c_schunk *schunk, b2c_ctx *ctx,
+                                                 const b2c_nd *nd, const uint64_t *coord, int kept,
+                                                 void *dst, size_t dst_cap, b2c_error *err);
+
+/* Single places along some axes, in any order and with repeats, and a box along the others. */
+typedef struct b2c_nd_places {
+    uint32_t size; /* sizeof(b2c_nd_places) */
+    uint32_t naxes;
+    uint32_t axes[16]; /* those of the places, ascending */
+    uint64_t nplaces;
+    const uint64_t *coords; /* naxes numbers for each place */
+    /* The box, as in b2c_nd_read(): a number for every axis of the array; those of 'axes' do not
+     * matter.  May be NULL when naxes is nd->ndim. */
+    const uint64_t *start, *count, *step;
+} b2c_nd_places;
+
+/*
+ * Reads the boxes at all places into dst, a C-ordered array of shape (nplaces, counts of the
+ * other axes).  Each block is decoded once, whatever the order of places.  B2C_E_RANGE when a place
+ * or the box is outside the shape, B2C_E_OUTPUT_SIZE.
+ */
+B2C_API B2C_MUST_USE b2c_status b2c_nd_read_places(const b2c_schunk *schunk, b2c_ctx *ctx,
+                                                   const b2c_nd *nd, const b2c_nd_places *places,
+                                                   void *dst, size_t dst_cap, b2c_error *err);
 
 /*
  * Writes src, a C-ordered array of shape count, to a box as in b2c_nd_read().  Chunks of which
@@ -699,6 +928,15 @@ B2C_API B2C_MUST_USE b2c_status b2c_nd_write(b2c_schunk *schunk, b2c_ctx *ctx, c
                                              b2c_error *err);
 
 /*
+ * Writes src, of the shape that b2c_nd_read_places() gives, to the boxes at all places.  Of several
+ * rows for one place the last counts.  Each chunk is decoded and compressed once; all or nothing.
+ */
+B2C_API B2C_MUST_USE b2c_status b2c_nd_write_places(b2c_schunk *schunk, b2c_ctx *ctx,
+                                                    const b2c_nd *nd, const b2c_nd_places *places,
+                                                    const void *src, size_t src_len,
+                                                    b2c_error *err);
+
+/*
  * Gives the array another shape of as many dimensions; chunks and blocks stay, items keep their
  * coordinates, new ones are zero.  'nd' is the array as b2c_nd_from_schunk() gives it, and has the
  * new shape afterwards; all or nothing.  B2C_E_ARGUMENT, B2C_E_LIMIT.  (A rollback of a
@@ -706,6 +944,60 @@ B2C_API B2C_MUST_USE b2c_status b2c_nd_write(b2c_schunk *schunk, b2c_ctx *ctx, c
  */
 B2C_API B2C_MUST_USE b2c_status b2c_nd_resize(b2c_schunk *schunk, b2c_ctx *ctx, b2c_nd *nd,
                                               const uint64_t *shape, b2c_error *err);
+
+/* ---- Repair ------------------------------------------------------------ */
+
+/* What a note is about. */
+#define B2C_PART_FRAME  0 /* header, index or trailer */
+#define B2C_PART_CHUNK  1
+#define B2C_PART_META   2
+#define B2C_PART_VLMETA 3
+#define B2C_PART_ARRAY  4 /* the shape of an array */
+
+typedef struct b2c_repair_note {
+    int part;               /* B2C_PART_… */
+    const char *name;       /* of the metalayer, or NULL */
+    uint64_t nchunks;       /* so many chunks are lost, from error->chunk on; 0: none by this */
+    const b2c_error *error; /* what is wrong, and where */
+} b2c_repair_note;
+
+typedef struct b2c_repair_params {
+    uint32_t size;            /* sizeof, set by b2c_repair_params_init() */
+    uint8_t storage;          /* of the new one: B2C_STORAGE_FILE (default) or _DIR */
+    uint8_t drop_lost;        /* 1: lost chunks are left out (not of arrays); 0: zeros */
+    uint8_t forget_dtype;     /* 1: the items of an array become plain bytes, "|S<itemsize>" */
+    uint64_t offset;          /* of the damaged frame in its file */
+    const b2c_limits *limits; /* NULL: the defaults */
+    void *handle;             /* passed to the functions, which may be NULL; not 0: stop */
+    int (*note)(void *handle, const b2c_repair_note *note);
+    int (*progress)(void *handle, uint64_t done, uint64_t total); /* chunks */
+} b2c_repair_params;
+
+B2C_API void b2c_repair_params_init(b2c_repair_params *params);
+
+typedef struct b2c_repair_result {
+    uint64_t nchunks; /* of the new frame */
+    uint64_t nkept;
+    uint64_t nlost;
+    uint8_t has_index; /* 0: the order of the chunks is that of the file */
+} b2c_repair_result;
+
+/*
+ * b2c_repair() writes a new file or directory 'to', which must not exist, of all that is sound in
+ * the damaged file or directory 'from', which is not changed.  Chunks that cannot be read, or
+ * differ from their checksums, become zeros, so that others stay where they are; in frames of
+ * variable chunk sizes they are left out.  Without an index the chunks are found by their headers.
+ * An array keeps its shape.  What is wrong is told to params->note.
+ *
+ *   B2C_E_FORMAT    nothing that looks like a frame or a chunk is there
+ *   B2C_E_CALLBACK  a function returned something else than 0, which is in sys_errno
+ *   B2C_E_EXISTS, B2C_E_IO, B2C_E_MEMORY, B2C_E_ARGUMENT
+ *
+ * After a failure there is nothing at 'to'.
+ */
+B2C_API B2C_MUST_USE b2c_status b2c_repair(const char *from, const char *to,
+                                           const b2c_repair_params *params,
+                                           b2c_repair_result *result, b2c_error *err);
 
 /* cffi: end */
 

@@ -23,6 +23,8 @@ typedef struct b2i_io_ops {
     const uint8_t *(*view)(b2i_io *io, uint64_t at, size_t n);
     /* Frees io also when it fails. */
     b2c_status (*close)(b2i_io *io, b2c_error *err);
+    /* Its descriptor; NULL when it is no file. */
+    int (*fd)(const b2i_io *io);
 } b2i_io_ops;
 
 struct b2i_io {
@@ -51,19 +53,48 @@ b2c_status b2i_io_mem_over(uint8_t *bytes, size_t cap, b2i_io **out, b2c_error *
 /* The same as a file, but its bytes can be viewed.  Modes READ and UPDATE. */
 b2c_status b2i_io_mmap_open(const char *path, int mode, b2i_io **out, b2c_error *err);
 
-/* The descriptor of what b2i_io_file_open() made. */
-int b2i_io_file_fd(const b2i_io *io);
+/*
+ * A new file that will take the place of another one, B2I_IO_CREATE.  One that a process has
+ * left there which does not live any more is removed; B2C_E_CONFLICT when it lives.  It is
+ * claimed, also when it has its place.
+ */
+b2c_status b2i_io_temporary_open(const char *path, b2i_io **out, b2c_error *err);
+
+/* Removes such a file, if there is one and nobody needs it. */
+void b2i_fs_remove_left(const char *path);
+
+/* What has become of the path of an open file. */
+typedef enum b2i_where {
+    B2I_AT_PATH,
+    B2I_AWAY,    /* moved; or removed, and nothing is there now */
+    B2I_REPLACED /* another file is there, and the open one has no name any more */
+} b2i_where;
+b2i_where b2i_io_where(const b2i_io *io, const char *path);
 
 /* Reads through a user's functions; calls the table's close also when it fails. */
 b2c_status b2i_io_user_open(const b2c_io_table *table, b2i_io **out, b2c_error *err);
 
 /* ---- the lock file of a frame ---- */
 
-#define B2I_NO_LOCK (-1)
+/* The lock file of one open frame.  Its functions must not run at the same time as each other. */
+typedef struct b2i_lock b2i_lock;
 
-/* Does not wait: B2C_E_LOCKED.  Everybody who writes holds it alone, readers share it. */
-b2c_status b2i_lock_take(const char *path, bool is_dir, bool exclusive, int *lock, b2c_error *err);
-void b2i_lock_release(int lock);
+/* Makes the file when there is none; *out is NULL for readers where nobody can make one. */
+b2c_status b2i_lock_open(const char *path, bool is_dir, bool is_writable, b2i_lock **out,
+                         b2c_error *err);
+void b2i_lock_close(b2i_lock *lock);
+
+/*
+ * Waits; B2C_E_IO with EINTR when a signal ends the wait, B2C_E_LOCKED when the calling thread
+ * would wait for itself.  It may be taken again before it is released, but not exclusively while
+ * it is shared.  *changed: somebody else has held it exclusively since the last b2i_lock_seen().
+ */
+b2c_status b2i_lock_take(b2i_lock *lock, bool exclusive, bool *changed, b2c_error *err);
+void b2i_lock_seen(b2i_lock *lock);
+void b2i_lock_release(b2i_lock *lock);
+
+/* Whether the next release gives it up. */
+bool b2i_lock_is_last(const b2i_lock *lock);
 
 /* ---- directories and names; 'dir' may be B2I_FS_CWD ---- */
 
@@ -82,12 +113,24 @@ b2c_status b2i_fs_publish(const char *from, const char *to, b2c_error *err);
 b2c_status b2i_fs_remove(int dir, const char *name, b2c_error *err);
 /* Gives 'to' the permissions of 'from'. */
 b2c_status b2i_fs_copy_mode(const char *from, const char *to, b2c_error *err);
+/*
+ * Marks an open file or directory as in use by this process, for others that would tidy up.  False
+ * when one of them has done so, or the system cannot; it ends with the descriptor at the latest.
+ */
+bool b2i_fs_claim(int fd);
+void b2i_fs_disclaim(int fd);
 /* Makes names created, renamed and removed in a directory durable. */
 b2c_status b2i_fs_dir_sync(int dir, b2c_error *err);
 /* The same for the directory that holds an open directory, and for the one that holds 'path'. */
 b2c_status b2i_fs_dir_parent_sync(int dir, b2c_error *err);
 b2c_status b2i_fs_parent_sync(const char *path, b2c_error *err);
 bool b2i_fs_is_dir(const char *path);
+bool b2i_fs_exists(int dir, const char *name);
+/*
+ * The absolute path of what is at 'path', without symbolic links, to be freed; a copy of 'path'
+ * where the system cannot tell it.
+ */
+b2c_status b2i_fs_real_path(const char *path, char **out, b2c_error *err);
 
 #ifdef B2I_IO_HOOK
 typedef enum b2i_io_call {

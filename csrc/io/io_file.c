@@ -13,7 +13,9 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/types.h>
 #include <unistd.h>
@@ -176,8 +178,13 @@ static b2c_status file_close(b2i_io *io, b2c_error *err)
     return failed ? b2i_fail_io(err, why, B2C_NO_OFFSET, "closing failed") : B2C_OK;
 }
 
-static const b2i_io_ops file_ops = { file_read, file_write, file_size, file_truncate,
-                                     file_sync, file_view,  file_close };
+static int file_fd(const b2i_io *io)
+{
+    return ((const file_io *)io)->fd;
+}
+
+static const b2i_io_ops file_ops = { file_read, file_write, file_size,  file_truncate,
+                                     file_sync, file_view,  file_close, file_fd };
 
 static int at_dir(int dir)
 {
@@ -257,10 +264,56 @@ b2c_status b2i_io_file_open_in(int dir, const char *name, int mode, b2i_io **out
     return open_file(dir, name, mode, O_NOFOLLOW, out, err);
 }
 
-int b2i_io_file_fd(const b2i_io *io)
+/* ---- files that take the place of others ---- */
+
+bool b2i_fs_claim(int fd)
 {
-    return ((const file_io *)io)->fd;
+    return flock(fd, LOCK_EX | LOCK_NB) == 0;
 }
+
+void b2i_fs_disclaim(int fd)
+{
+    (void)flock(fd, LOCK_UN);
+}
+
+void b2i_fs_remove_left(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    struct stat info;
+    if (fd < 0) {
+        return;
+    }
+    if (fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && b2i_fs_claim(fd)) {
+        (void)b2i_fs_remove(B2I_FS_CWD, path, NULL);
+    }
+    (void)close(fd);
+}
+
+b2c_status b2i_io_temporary_open(const char *path, b2i_io **out, b2c_error *err)
+{
+    b2i_fs_remove_left(path);
+    b2c_status st = b2i_io_file_open(path, B2I_IO_CREATE, out, err);
+    if (st == B2C_OK) {
+        (void)b2i_fs_claim((*out)->ops->fd(*out)); /* else others tidy up too early, and say so */
+    }
+    return st != B2C_E_EXISTS ? st
+                              : b2i_fail(err, B2C_E_CONFLICT, B2C_NO_OFFSET,
+                                         "somebody else is about to write the file anew");
+}
+
+b2i_where b2i_io_where(const b2i_io *io, const char *path)
+{
+    struct stat mine, there;
+    if (io->ops->fd == NULL || fstat(io->ops->fd(io), &mine) != 0 || stat(path, &there) != 0) {
+        return B2I_AWAY;
+    }
+    if (mine.st_dev == there.st_dev && mine.st_ino == there.st_ino) {
+        return B2I_AT_PATH;
+    }
+    return mine.st_nlink == 0 ? B2I_REPLACED : B2I_AWAY;
+}
+
+/* ---- directories ---- */
 
 b2c_status b2i_fs_dir_open(const char *path, int *dir, b2c_error *err)
 {
@@ -421,4 +474,27 @@ bool b2i_fs_is_dir(const char *path)
 {
     struct stat info;
     return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+bool b2i_fs_exists(int dir, const char *name)
+{
+    struct stat info;
+    return fstatat(at_dir(dir), name, &info, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+b2c_status b2i_fs_real_path(const char *path, char **out, b2c_error *err)
+{
+    char *real = realpath(path, NULL); /* of the C library's malloc */
+    const char *found = real == NULL ? path : real;
+    size_t n = strlen(found) + 1;
+    char *copy = b2i_malloc(n);
+    if (copy != NULL) {
+        memcpy(copy, found, n);
+    }
+    free(real);
+    if (copy == NULL) {
+        return b2i_fail_memory(err);
+    }
+    *out = copy;
+    return B2C_OK;
 }

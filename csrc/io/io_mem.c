@@ -74,8 +74,8 @@ static b2c_status mem_close(b2i_io *io, b2c_error *err)
     return B2C_OK;
 }
 
-static const b2i_io_ops mem_ops = { mem_read, mem_write, mem_size, mem_truncate,
-                                    mem_sync, mem_view,  mem_close };
+static const b2i_io_ops mem_ops = { mem_read, mem_write, mem_size,  mem_truncate,
+                                    mem_sync, mem_view,  mem_close, NULL };
 
 static b2c_status make(mem_io init, b2i_io **out, b2c_error *err)
 {

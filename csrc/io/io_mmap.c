@@ -70,8 +70,14 @@ static b2c_status mmap_close(b2i_io *io, b2c_error *err)
     return file->ops->close(file, err);
 }
 
-static const b2i_io_ops mmap_ops = { mmap_read, mmap_write, mmap_size, mmap_truncate,
-                                     mmap_sync, mmap_view,  mmap_close };
+static int mmap_fd(const b2i_io *io)
+{
+    const mmap_io *m = (const mmap_io *)io;
+    return m->file->ops->fd(m->file);
+}
+
+static const b2i_io_ops mmap_ops = { mmap_read, mmap_write, mmap_size,  mmap_truncate,
+                                     mmap_sync, mmap_view,  mmap_close, mmap_fd };
 
 b2c_status b2i_io_mmap_open(const char *path, int mode, b2i_io **out, b2c_error *err)
 {
@@ -87,7 +93,7 @@ b2c_status b2i_io_mmap_open(const char *path, int mode, b2i_io **out, b2c_error 
         return st;
     }
     m->io.ops = &mmap_ops;
-    fd = b2i_io_file_fd(m->file);
+    fd = m->file->ops->fd(m->file);
     st = m->file->ops->size(m->file, &size, err);
     if (st == B2C_OK && size > 0 && size <= SIZE_MAX) {
         void *p = mmap(NULL, (size_t)size, PROT_READ, MAP_SHARED, fd, 0);

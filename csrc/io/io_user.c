@@ -80,8 +80,8 @@ static b2c_status user_close(b2i_io *io, b2c_error *err)
     return B2C_OK;
 }
 
-static const b2i_io_ops user_ops = { user_read, user_write, user_size, user_truncate,
-                                     user_sync, user_view,  user_close };
+static const b2i_io_ops user_ops = { user_read, user_write, user_size,  user_truncate,
+                                     user_sync, user_view,  user_close, NULL };
 
 b2c_status b2i_io_user_open(const b2c_io_table *table, b2i_io **out, b2c_error *err)
 {

@@ -12,86 +12,256 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { LOCK_LEN = 16, AT_COUNT = 8 };
 
-static int open_lock(const char *path, bool exclusive)
+struct b2i_lock {
+    int fd;
+    pid_t pid; /* that opened it: a forked process shares fd's lock with its parent */
+    bool is_exclusive, is_writable;
+    unsigned depth;     /* takes that were not released */
+    uint64_t seen, now; /* the counter when the frame was last read, and now */
+    dev_t dev;
+    ino_t ino;
+    pthread_t owner; /* when held exclusively */
+    struct b2i_lock *next;
+    char path[];
+};
+
+/* ---- who in this process writes: to wait for oneself would take for ever ---- */
+
+static pthread_mutex_t writers_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_once_t fork_once = PTHREAD_ONCE_INIT;
+static b2i_lock *writers;
+
+static void hold_writers(void)
+{
+    pthread_mutex_lock(&writers_lock);
+}
+
+static void let_writers_go(void)
+{
+    pthread_mutex_unlock(&writers_lock);
+}
+
+static void watch_forks(void)
+{
+    (void)pthread_atfork(hold_writers, let_writers_go, let_writers_go);
+}
+
+static void add_writer(b2i_lock *l)
+{
+    pthread_once(&fork_once, watch_forks);
+    hold_writers();
+    l->owner = pthread_self();
+    l->next = writers;
+    writers = l;
+    let_writers_go();
+}
+
+static void remove_writer(b2i_lock *l)
+{
+    hold_writers();
+    for (b2i_lock **p = &writers; *p != NULL; p = &(*p)->next) {
+        if (*p == l) {
+            *p = l->next;
+            break;
+        }
+    }
+    let_writers_go();
+}
+
+/* Whether the calling thread holds the file exclusively through another handle. */
+static bool is_own(const b2i_lock *l)
+{
+    bool found = false;
+    hold_writers();
+    for (const b2i_lock *w = writers; w != NULL && !found; w = w->next) {
+        found = w->dev == l->dev && w->ino == l->ino && w->pid == l->pid &&
+                pthread_equal(w->owner, pthread_self());
+    }
+    let_writers_go();
+    return found;
+}
+
+/* ---- the file ---- */
+
+static int open_file(const char *path, bool is_writable)
 {
     int fd;
     do {
         fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
     } while (fd < 0 && errno == EINTR);
-    if (fd < 0 && !exclusive && (errno == EACCES || errno == EROFS || errno == EPERM)) {
+    if (fd < 0 && !is_writable && (errno == EACCES || errno == EROFS || errno == EPERM)) {
         fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     }
     return fd;
 }
 
-/* Tells those who read with the lock that things may have changed. */
-static b2c_status count_up(int fd, b2c_error *err)
+b2c_status b2i_lock_open(const char *path, bool is_dir, bool is_writable, b2i_lock **out,
+                         b2c_error *err)
+{
+    const char *suffix = is_dir ? "/.b2lock" : ".b2lock";
+    size_t n = strlen(path), nsuffix = strlen(suffix);
+    struct stat info;
+    b2i_lock *l = b2i_calloc(sizeof *l + n + nsuffix + 1);
+    if (l == NULL) {
+        return b2i_fail_memory(err);
+    }
+    memcpy(l->path, path, n);
+    memcpy(l->path + n, suffix, nsuffix);
+    l->fd = open_file(l->path, is_writable);
+    if (l->fd < 0 || fstat(l->fd, &info) != 0) {
+        int why = errno;
+        bool is_fixed = l->fd < 0 && (why == ENOENT || why == EACCES || why == EROFS);
+        b2i_lock_close(l);
+        *out = NULL;
+        if (is_fixed && !is_writable) {
+            return B2C_OK; /* a place that nobody can write to */
+        }
+        return b2i_fail_io(err, why, B2C_NO_OFFSET, "opening the lock file failed");
+    }
+    l->pid = getpid();
+    l->is_writable = is_writable;
+    l->dev = info.st_dev;
+    l->ino = info.st_ino;
+    *out = l;
+    return B2C_OK;
+}
+
+void b2i_lock_close(b2i_lock *l)
+{
+    if (l != NULL) {
+        while (l->depth > 0) {
+            b2i_lock_release(l);
+        }
+        if (l->fd >= 0) {
+            (void)close(l->fd);
+        }
+        b2i_free(l);
+    }
+}
+
+/* ---- the lock ---- */
+
+static void give_up(b2i_lock *l)
+{
+    l->depth = 0;
+    if (l->is_exclusive) {
+        remove_writer(l);
+        l->is_exclusive = false;
+    }
+}
+
+/* What was taken before a fork belongs to the parent: this process opens the file itself. */
+static b2c_status after_fork(b2i_lock *l, b2c_error *err)
+{
+    if (l->pid == getpid()) {
+        return B2C_OK;
+    }
+    int fd = open_file(l->path, l->is_writable);
+    if (fd < 0) {
+        return b2i_fail_io(err, errno, B2C_NO_OFFSET, "opening the lock file failed");
+    }
+    (void)close(l->fd);
+    l->fd = fd;
+    l->pid = getpid();
+    l->seen = UINT64_MAX; /* the parent may have gone on writing without counting again */
+    give_up(l);
+    return B2C_OK;
+}
+
+/* Reads the counter; who holds the lock exclusively tells the others that things may change. */
+static b2c_status count(b2i_lock *l, b2c_error *err)
 {
     uint8_t bytes[LOCK_LEN] = { 0 };
-    if (pread(fd, bytes, sizeof bytes, 0) < 0) {
+    if (pread(l->fd, bytes, sizeof bytes, 0) < 0) {
         return b2i_fail_io(err, errno, B2C_NO_OFFSET, "reading the lock file failed");
     }
-    b2i_st64le(bytes + AT_COUNT, b2i_ld64le(bytes + AT_COUNT) + 1);
-    ssize_t n = pwrite(fd, bytes, sizeof bytes, 0);
+    l->now = b2i_ld64le(bytes + AT_COUNT);
+    if (!l->is_exclusive) {
+        return B2C_OK;
+    }
+    b2i_st64le(bytes + AT_COUNT, l->now + 1);
+    ssize_t n = pwrite(l->fd, bytes, sizeof bytes, 0);
     if (n != (ssize_t)sizeof bytes) {
         return b2i_fail_io(err, n < 0 ? errno : EIO, B2C_NO_OFFSET, "writing the lock file failed");
     }
     return B2C_OK;
 }
 
-static b2c_status take(int fd, bool exclusive, b2c_error *err)
+static b2c_status wait_for(b2i_lock *l, bool exclusive, b2c_error *err)
 {
-    while (flock(fd, (exclusive ? LOCK_EX : LOCK_SH) | LOCK_NB) != 0) {
-        if (errno == EWOULDBLOCK) {
-            return b2i_fail(err, B2C_E_LOCKED, B2C_NO_OFFSET,
-                            exclusive ? "somebody else has the frame open"
-                                      : "somebody else has the frame open for writing");
-        }
-        if (errno != EINTR) {
-            return b2i_fail_io(err, errno, B2C_NO_OFFSET, "locking failed");
-        }
-    }
-    return exclusive ? count_up(fd, err) : B2C_OK;
-}
-
-b2c_status b2i_lock_take(const char *path, bool is_dir, bool exclusive, int *lock, b2c_error *err)
-{
-    const char *suffix = is_dir ? "/.b2lock" : ".b2lock";
-    size_t n = strlen(path);
-    char *name = b2i_malloc(n + 16);
-    if (name == NULL) {
-        return b2i_fail_memory(err);
-    }
-    memcpy(name, path, n + 1);
-    strcat(name, suffix);
-    int fd = open_lock(name, exclusive);
-    int why = errno;
-    b2i_free(name);
-    if (fd < 0 && !exclusive && (why == ENOENT || why == EACCES || why == EROFS)) {
-        *lock = B2I_NO_LOCK; /* a place that nobody can write to */
+    if (flock(l->fd, (exclusive ? LOCK_EX : LOCK_SH) | LOCK_NB) == 0) {
         return B2C_OK;
     }
-    if (fd < 0) {
-        return b2i_fail_io(err, why, B2C_NO_OFFSET, "opening the lock file failed");
+    if (errno == EWOULDBLOCK && is_own(l)) {
+        return b2i_fail(err, B2C_E_LOCKED, B2C_NO_OFFSET,
+                        "this thread holds the lock through another handle");
     }
-    b2c_status st = take(fd, exclusive, err);
+    if (flock(l->fd, exclusive ? LOCK_EX : LOCK_SH) == 0) {
+        return B2C_OK;
+    }
+    if (errno == EINTR) {
+        return b2i_fail_io(err, EINTR, B2C_NO_OFFSET, "a signal came while waiting for the lock");
+    }
+    return b2i_fail_io(err, errno, B2C_NO_OFFSET, "locking failed");
+}
+
+b2c_status b2i_lock_take(b2i_lock *l, bool exclusive, bool *changed, b2c_error *err)
+{
+    B2I_TRY(after_fork(l, err));
+    *changed = false;
+    if (l->depth > 0) {
+        if (exclusive && !l->is_exclusive) {
+            return b2i_fail(err, B2C_E_ARGUMENT, B2C_NO_OFFSET,
+                            "the lock is held for reading: release it first");
+        }
+        l->depth++;
+        return B2C_OK;
+    }
+    B2I_TRY(wait_for(l, exclusive, err));
+    l->is_exclusive = exclusive;
+    b2c_status st = count(l, err);
     if (st != B2C_OK) {
-        close(fd);
+        l->is_exclusive = false;
+        (void)flock(l->fd, LOCK_UN);
         return st;
     }
-    *lock = fd;
+    l->depth = 1;
+    if (exclusive) {
+        add_writer(l);
+    }
+    *changed = l->now != l->seen;
+    if (!*changed) {
+        b2i_lock_seen(l);
+    }
     return B2C_OK;
 }
 
-void b2i_lock_release(int lock)
+void b2i_lock_seen(b2i_lock *l)
 {
-    if (lock != B2I_NO_LOCK) {
-        (void)close(lock);
+    l->seen = l->now + (l->is_exclusive ? 1 : 0);
+}
+
+void b2i_lock_release(b2i_lock *l)
+{
+    if (l->depth > 1) {
+        l->depth--;
+    } else if (l->depth == 1) {
+        give_up(l);
+        if (l->pid == getpid()) { /* else it is the parent's */
+            (void)flock(l->fd, LOCK_UN);
+        }
     }
+}
+
+bool b2i_lock_is_last(const b2i_lock *l)
+{
+    return l->depth == 1;
 }

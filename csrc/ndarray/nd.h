@@ -17,14 +17,23 @@ typedef struct b2i_grid {
     uint64_t ext[B2C_MAX_DIM];     /* chunk shape as stored: whole blocks */
     uint64_t nchunks[B2C_MAX_DIM]; /* chunks along each dimension */
     uint64_t nblocks[B2C_MAX_DIM]; /* blocks of a chunk along each dimension */
-    uint64_t chunk_total;          /* number of chunks */
-    uint32_t block_total;          /* blocks of a chunk */
-    uint64_t chunk_nbytes;         /* of a stored chunk, padding included */
+    /* Between neighbours along each dimension: numbers of chunks, of blocks in a chunk, and bytes
+     * of items in a block. */
+    uint64_t chunk_step[B2C_MAX_DIM], block_step[B2C_MAX_DIM], item_step[B2C_MAX_DIM];
+    uint64_t chunk_total;  /* number of chunks */
+    uint32_t block_total;  /* blocks of a chunk */
+    uint64_t chunk_nbytes; /* of a stored chunk, padding included */
     uint64_t block_nbytes;
 } b2i_grid;
 
 /* Checks every rule that later code relies on.  B2C_E_ARGUMENT, B2C_E_LIMIT. */
 b2c_status b2i_grid_make(const b2c_nd *nd, b2i_grid *out, b2c_error *err);
+
+/*
+ * The same chunks and blocks seen along some dimensions only, n of them, ascending.  Its steps
+ * and sizes in bytes are those of the whole.
+ */
+void b2i_grid_project(const b2i_grid *grid, const uint32_t *dims, uint32_t n, b2i_grid *out);
 
 /* Coordinates of the i-th cell of a C-ordered grid of n[0…ndim) cells. */
 void b2i_unrank(uint32_t ndim, const uint64_t *n, uint64_t i, uint64_t *coord);
@@ -68,6 +77,9 @@ typedef struct b2i_box {
     const uint64_t *start, *count, *step;
 } b2i_box;
 
+/* For boxes of whole dimensions. */
+extern const uint64_t b2i_zeros[B2C_MAX_DIM], b2i_ones[B2C_MAX_DIM];
+
 /* ---- the chunks and blocks that a box touches (nd_walk.c) ---- */
 
 /* The box of a walk as a C-ordered array of its own, and the chunk that the walk is at. */
@@ -107,25 +119,100 @@ bool b2i_walk_covers(const b2i_walk *walk);
 /* The i-th block touched of the present chunk. */
 void b2i_walk_block(const b2i_walk *walk, uint32_t i, b2i_block_part *out);
 
+/* Blocks that all of the walk touches, or a few more; UINT64_MAX when they cannot be counted. */
+uint64_t b2i_walk_nblocks(const b2i_walk *walk);
+
+/* ---- selections: what is read or written (nd_select.c) ---- */
+
+/* A place along some dimensions, as a block and an item in it. */
+typedef struct b2i_place {
+    uint64_t key; /* what it adds to the number of the block, counted through all chunks */
+    uint64_t i;   /* number of the place: which row is its own */
+    uint64_t at;  /* bytes that it adds to the position in the block */
+} b2i_place;
+
+/*
+ * Places along some dimensions, and for each of them a box along the others.  A box alone is one
+ * place along no dimension, items at single places have boxes without dimensions.  In memory it is
+ * a C-ordered array of one row for each place.
+ */
+typedef struct b2i_selection {
+    const b2i_grid *grid;
+    b2i_grid rest; /* along the dimensions of the box */
+    b2i_walk walk; /* of the box */
+    uint64_t box_start[B2C_MAX_DIM], box_count[B2C_MAX_DIM], box_step[B2C_MAX_DIM];
+    const b2i_place *places; /* sorted by key */
+    const uint64_t *runs;    /* where the places of each block begin, and the end */
+    const uint64_t *groups;  /* where the runs of each chunk begin, and the end */
+    uint64_t ngroups;
+    uint64_t nchunks;          /* chunks touched */
+    uint64_t nbytes;           /* of all rows */
+    b2i_place *sorted, *spare; /* memory of the arrays above, unless it is a box */
+} b2i_selection;
+
+/* B2C_E_ARGUMENT, B2C_E_RANGE. */
+b2c_status b2i_select_box(const b2i_grid *grid, b2i_box box, b2i_selection *out, b2c_error *err);
+
+/* Also B2C_E_MEMORY, and B2C_E_TRUNCATED for places in chunks beyond nchunks.  To be freed. */
+b2c_status b2i_select_places(const b2i_grid *grid, const b2c_nd_places *places, uint64_t nchunks,
+                             b2i_selection *out, b2c_error *err);
+void b2i_select_free(b2i_selection *sel);
+
+/* One chunk of a selection. */
+typedef struct b2i_chunk_part {
+    const b2i_selection *sel;
+    uint64_t nchunk;
+    uint64_t group;
+    uint32_t nblocks; /* that the selection touches */
+    b2i_walk walk;
+} b2i_chunk_part;
+
+/* One block of it: each of the places takes part.copy, moved. */
+typedef struct b2i_block_rows {
+    b2i_block_part part;
+    const b2i_place *first, *end;
+} b2i_block_rows;
+
+/* The i-th chunk touched, i < sel->nchunks. */
+void b2i_select_chunk(const b2i_selection *sel, uint64_t i, b2i_chunk_part *out);
+
+/* Whether the selection has all items of the chunk. */
+bool b2i_select_covers(const b2i_chunk_part *chunk);
+
+/* The i-th block touched. */
+void b2i_select_block(const b2i_chunk_part *chunk, uint32_t i, b2i_block_rows *out);
+
+/* Place among the selection's bytes of a block whose bytes are there in order, or UINT64_MAX. */
+uint64_t b2i_select_whole_block(const b2i_chunk_part *chunk, const b2i_block_rows *rows);
+
+/* Copies the items of one block from it to the selection's bytes, and back. */
+void b2i_select_take(const b2i_chunk_part *chunk, const b2i_block_rows *rows, const uint8_t *block,
+                     uint8_t *items);
+void b2i_select_put(const b2i_chunk_part *chunk, const b2i_block_rows *rows, uint8_t *block,
+                    const uint8_t *items);
+
 /* That chunk n is there and has the size which the grid asks for. */
 b2c_status b2i_nd_check_chunk(const b2c_schunk *schunk, const b2i_grid *grid, uint64_t nchunk,
                               b2c_error *err);
 
+/* Below this many bytes of blocks, or of data to be copied, the caller does it alone. */
+#define B2I_ND_SERIAL_NBYTES ((uint64_t)256 * 1024)
+
 /* ---- reading and writing; as the public functions ---- */
 
-b2c_status b2i_nd_read(const b2c_schunk *schunk, b2c_ctx *ctx, const b2i_grid *grid, b2i_box box,
-                       uint8_t *dst, size_t dst_cap, b2c_error *err);
-b2c_status b2i_nd_read_points(const b2c_schunk *schunk, b2c_ctx *ctx, const b2i_grid *grid,
-                              const uint64_t *coords, uint64_t npoints, uint8_t *dst,
-                              size_t dst_cap, b2c_error *err);
-b2c_status b2i_nd_write(b2c_schunk *schunk, b2c_ctx *ctx, const b2i_grid *grid, b2i_box box,
-                        b2i_span src, b2c_error *err);
+b2c_status b2i_nd_read_item(const b2c_schunk *schunk, b2c_ctx *ctx, const b2i_grid *grid,
+                            const uint64_t *coord, bool kept, uint8_t *dst, size_t dst_cap,
+                            b2c_error *err);
+
+/* post: what is done with the blocks, as in b2i_schunk_site(). */
+b2c_status b2i_nd_read(const b2c_schunk *schunk, b2c_ctx *ctx, const b2i_selection *sel,
+                       const b2i_hook *post, uint8_t *dst, size_t dst_cap, b2c_error *err);
+b2c_status b2i_nd_write(b2c_schunk *schunk, b2c_ctx *ctx, const b2i_selection *sel, b2i_span src,
+                        b2c_error *err);
 b2c_status b2i_nd_resize(b2c_schunk *schunk, b2c_ctx *ctx, b2c_nd *nd, const uint64_t *shape,
                          b2c_error *err);
 
-b2c_status b2i_nd_append_chunk(b2c_schunk *schunk, b2c_ctx *ctx, const b2i_grid *grid,
-                               uint64_t nchunk, b2i_span src, b2c_error *err);
-b2c_status b2i_nd_append_all(b2c_schunk *schunk, b2c_ctx *ctx, const b2i_grid *grid, b2i_span src,
-                             b2c_error *err);
+b2c_status b2i_nd_append_chunks(b2c_schunk *schunk, b2c_ctx *ctx, const b2i_grid *grid,
+                                uint64_t first, uint64_t n, b2i_span src, b2c_error *err);
 
 #endif

@@ -75,6 +75,38 @@ static b2c_status set_totals(b2i_grid *g, b2c_error *err)
     return B2C_OK;
 }
 
+/* Products that were checked; of an array without chunks they are not used. */
+static void set_steps(b2i_grid *g)
+{
+    uint64_t chunk = 1, block = 1, item = g->itemsize;
+    for (uint32_t d = g->ndim; d-- > 0;) {
+        g->chunk_step[d] = chunk;
+        g->block_step[d] = block;
+        g->item_step[d] = item;
+        chunk *= g->nchunks[d];
+        block *= g->nblocks[d];
+        item *= g->blocks[d];
+    }
+}
+
+void b2i_grid_project(const b2i_grid *grid, const uint32_t *dims, uint32_t n, b2i_grid *out)
+{
+    *out = *grid;
+    out->ndim = n;
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t d = dims[i];
+        out->shape[i] = grid->shape[d];
+        out->chunks[i] = grid->chunks[d];
+        out->blocks[i] = grid->blocks[d];
+        out->ext[i] = grid->ext[d];
+        out->nchunks[i] = grid->nchunks[d];
+        out->nblocks[i] = grid->nblocks[d];
+        out->chunk_step[i] = grid->chunk_step[d];
+        out->block_step[i] = grid->block_step[d];
+        out->item_step[i] = grid->item_step[d];
+    }
+}
+
 b2c_status b2i_grid_make(const b2c_nd *nd, b2i_grid *out, b2c_error *err)
 {
     b2i_grid g = { .ndim = nd->ndim, .itemsize = nd->itemsize };
@@ -92,6 +124,7 @@ b2c_status b2i_grid_make(const b2c_nd *nd, b2i_grid *out, b2c_error *err)
         B2I_TRY(set_dim(nd, d, &g, err));
     }
     B2I_TRY(set_totals(&g, err));
+    set_steps(&g);
     *out = g;
     return B2C_OK;
 }

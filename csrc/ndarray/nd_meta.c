@@ -229,6 +229,11 @@ b2c_status b2i_nd_from_schunk(const b2c_schunk *schunk, b2c_nd *nd, b2c_error *e
                               "the super-chunk is not an n-dimensional array");
     }
     B2I_TRY(b2i_nd_meta_decode(b2i_span_of(meta->p, meta->n), &out, &at, &len, err));
+    if (out.ndim > schunk->limits.max_ndim) {
+        return b2i_fail_sizes(err, B2C_E_LIMIT, B2C_NO_OFFSET,
+                              "the array has more dimensions than the limit",
+                              schunk->limits.max_ndim, out.ndim);
+    }
     b2c_status st = find_itemsize(schunk, &out, err);
     if (st == B2C_E_ARGUMENT || st == B2C_E_LIMIT) {
         st = B2C_E_CORRUPT;

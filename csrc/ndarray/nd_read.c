@@ -1,68 +1,37 @@
 /*
- * nd_read.c: strided boxes of an array, decoding only the blocks they touch.
+ * nd_read.c: reads selections, decoding only the blocks that they touch.
+ *
+ * Blocks of which a small read needs a part are kept in the context, for the next read of the
+ * same block.  Large reads decode several blocks at once, or several chunks when there are many.
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include "nd.h"
 
-enum { PARALLEL_NBYTES = 256 * 1024 }; /* below this the caller decodes alone */
+/* Blocks of reads above this are not kept: they would drive each other out. */
+#define KEPT_READ_NBYTES ((uint64_t)B2I_CACHE_NBYTES / 2)
 
-/* What the present chunk of a walk gives to the box. */
+/* About as many stored bytes are read at once when blocks are neighbours. */
+#define READ_AHEAD_NBYTES ((uint64_t)1 << 20)
+
+/* A block that is to be decoded because the cache does not have it. */
+typedef struct b2i_missing_block {
+    uint64_t chunk; /* as in b2i_select_chunk() */
+    uint32_t block; /* and b2i_select_block() */
+    b2i_cached *slot;
+    b2i_block_key key;
+} missing;
+
+enum { MAX_MISSING = 64 };
+
 typedef struct b2i_read_job {
+    const b2c_schunk *s;
     b2c_ctx *ctx;
-    const b2i_chunk *chunk;
-    b2i_walk walk;
-    bool other_blocks; /* the stored blocks are not the array's */
-    b2i_scratch tmp;   /* a block of such a chunk */
+    const b2i_selection *sel;
+    const b2i_hook *post;
     uint8_t *dst;
+    missing *missing; /* NULL: all blocks */
+    uint32_t nmissing;
 } read_job;
-
-static b2c_status decode_block(const read_job *j, uint32_t worker, uint64_t rank, uint8_t *dst,
-                               b2c_error *err)
-{
-    uint64_t n = j->walk.grid->block_nbytes;
-    if (j->other_blocks) {
-        return b2i_chunk_decode_range(j->ctx, j->chunk, rank * n, n, dst, err);
-    }
-    return b2i_chunk_decode_unit(j->ctx, worker, j->chunk, (uint32_t)rank, dst, err);
-}
-
-static b2c_status read_block(void *arg, uint32_t item, uint32_t worker, b2c_error *err)
-{
-    read_job *j = arg;
-    const b2i_grid *g = j->walk.grid;
-    b2i_block_part part;
-    b2i_walk_block(&j->walk, item, &part);
-    uint64_t run = part.copy.ndim == 0 ? g->itemsize : part.copy.n[0] * g->itemsize;
-    if (b2i_copy_is_run(&part.copy) && run == g->block_nbytes) {
-        return decode_block(j, worker, part.rank, j->dst + part.box_at, err);
-    }
-    /* Decoding a range uses the worker's scratch itself. */
-    b2i_scratch *scratch = j->other_blocks ? &j->tmp : &j->ctx->workers[worker].d;
-    uint8_t *tmp = b2i_scratch_get(scratch, (size_t)g->block_nbytes);
-    if (tmp == NULL) {
-        return b2i_fail_memory(err);
-    }
-    B2I_TRY(decode_block(j, worker, part.rank, tmp, err));
-    b2i_copy_run(&part.copy, tmp + part.block_at, j->dst + part.box_at);
-    return B2C_OK;
-}
-
-static b2c_status read_open_chunk(read_job *j, b2c_error *err)
-{
-    const b2i_grid *g = j->walk.grid;
-    uint32_t n = j->walk.block_total, nworkers;
-    j->other_blocks = j->chunk->head.has_vlblocks || j->chunk->head.blocksize != g->block_nbytes;
-    if (j->other_blocks) { /* one after the other: each may use the whole pool */
-        for (uint32_t i = 0; i < n; i++) {
-            B2I_TRY(read_block(j, i, 0, err));
-        }
-        return B2C_OK;
-    }
-    B2I_TRY(b2i_chunk_decode_begin(j->ctx, j->chunk, err));
-    bool small = n * g->block_nbytes < PARALLEL_NBYTES;
-    B2I_TRY(b2i_ctx_prepare(j->ctx, small ? 1 : n, &nworkers, err));
-    return b2i_pool_run(j->ctx->pool, nworkers, n, read_block, j, err);
-}
 
 b2c_status b2i_nd_check_chunk(const b2c_schunk *s, const b2i_grid *g, uint64_t nchunk,
                               b2c_error *err)
@@ -83,51 +52,347 @@ b2c_status b2i_nd_check_chunk(const b2c_schunk *s, const b2i_grid *g, uint64_t n
     return st;
 }
 
-/* Blocks that lie together are read together, unless the box leaves many between them out. */
-static void read_ahead(const b2i_walk *walk, b2i_stored_chunk *c)
+/* ---- blocks of one chunk ---- */
+
+typedef struct b2i_chunk_job {
+    b2c_ctx *ctx;
+    b2i_chunk_part part;
+    const b2i_chunk *chunk;
+    missing *missing;  /* NULL: all blocks of the part */
+    uint32_t first;    /* of those, where the loop begins */
+    bool other_blocks; /* the stored blocks are not the array's */
+    b2i_scratch tmp;   /* a block of such a chunk */
+    uint8_t *dst;
+} chunk_job;
+
+static void block_of(const chunk_job *j, uint32_t item, b2i_block_rows *rows)
 {
-    b2i_block_part first, last;
-    b2i_walk_block(walk, 0, &first);
-    b2i_walk_block(walk, walk->block_total - 1, &last);
-    uint64_t span = last.rank - first.rank + 1;
-    if (span <= walk->block_total + walk->block_total / 4 &&
-        c->chunk.head.blocksize == walk->grid->block_nbytes) {
-        b2i_stored_chunk_read_ahead(c, (uint32_t)first.rank, (uint32_t)last.rank);
+    uint32_t i = j->first + item;
+    b2i_select_block(&j->part, j->missing == NULL ? i : j->missing[i].block, rows);
+}
+
+static b2c_status decode(const chunk_job *j, uint32_t worker, uint64_t rank, uint8_t *dst,
+                         b2c_error *err)
+{
+    uint64_t n = j->part.sel->grid->block_nbytes;
+    if (j->other_blocks) {
+        return b2i_chunk_decode_range(j->ctx, j->chunk, rank * n, n, dst, err);
+    }
+    return b2i_chunk_decode_unit(j->ctx, worker, j->chunk, (uint32_t)rank, dst, err);
+}
+
+static b2c_status read_block(void *arg, uint32_t item, uint32_t worker, b2c_error *err)
+{
+    chunk_job *j = arg;
+    b2i_block_rows rows;
+    missing *m = j->missing == NULL ? NULL : &j->missing[j->first + item];
+    block_of(j, item, &rows);
+    uint64_t whole_at = b2i_select_whole_block(&j->part, &rows);
+    if (whole_at != UINT64_MAX) {
+        return decode(j, worker, rows.part.rank, j->dst + whole_at, err);
+    }
+    uint8_t *block;
+    if (m != NULL && m->slot != NULL) {
+        block = m->slot->bytes.p;
+    } else { /* decoding a range uses the worker's scratch itself */
+        b2i_scratch *scratch = j->other_blocks ? &j->tmp : &j->ctx->workers[worker].d;
+        block = b2i_scratch_get(scratch, (size_t)j->part.sel->grid->block_nbytes);
+    }
+    if (block == NULL) {
+        return b2i_fail_memory(err);
+    }
+    B2I_TRY(decode(j, worker, rows.part.rank, block, err));
+    if (m != NULL && m->slot != NULL) {
+        m->slot->key = m->key;
+    }
+    b2i_select_take(&j->part, &rows, block, j->dst);
+    return B2C_OK;
+}
+
+/* How many blocks are read ahead and decoded before the next are read. */
+static uint32_t window_of(const b2i_stored_chunk *c, uint32_t nworkers, uint32_t n)
+{
+    uint32_t nblocks = c->chunk.head.nblocks;
+    bool is_there = c->bytes.n != 0 || c->store->storage == B2C_STORAGE_MEMORY;
+    if (is_there || nblocks == 0 || c->chunk.head.cbytes <= READ_AHEAD_NBYTES) {
+        return n;
+    }
+    uint64_t window = READ_AHEAD_NBYTES * nblocks / c->chunk.head.cbytes;
+    window = window < 4 * nworkers ? 4 * nworkers : window;
+    return window < n ? (uint32_t)window : n;
+}
+
+static void read_ahead(const chunk_job *j, b2i_stored_chunk *c, uint32_t n)
+{
+    b2i_block_rows first, last;
+    block_of(j, 0, &first);
+    block_of(j, n - 1, &last);
+    uint64_t span = last.part.rank - first.part.rank + 1; /* huge when they descend */
+    if (span <= n + n / 4) {
+        b2i_stored_chunk_read_ahead(c, (uint32_t)first.part.rank, (uint32_t)last.part.rank);
     }
 }
 
-static b2c_status read_chunk(const b2c_schunk *s, read_job *j, b2c_error *err)
+/* n blocks of an open chunk. */
+static b2c_status read_blocks(chunk_job *j, b2i_stored_chunk *c, uint32_t n, b2c_error *err)
+{
+    const b2i_grid *g = j->part.sel->grid;
+    uint32_t nworkers;
+    j->chunk = &c->chunk;
+    j->other_blocks = c->chunk.head.has_vlblocks || c->chunk.head.blocksize != g->block_nbytes;
+    B2I_TRY(b2i_ctx_prepare(j->ctx, 1, &nworkers, err));
+    if (j->other_blocks) { /* one after the other: each may use the whole pool */
+        for (uint32_t i = 0; i < n; i++) {
+            B2I_TRY(read_block(j, i, 0, err));
+        }
+        return B2C_OK;
+    }
+    B2I_TRY(b2i_chunk_decode_begin(j->ctx, &c->chunk, err));
+    if (n * g->block_nbytes >= B2I_ND_SERIAL_NBYTES) {
+        B2I_TRY(b2i_ctx_prepare(j->ctx, n, &nworkers, err));
+    }
+    uint32_t window = window_of(c, nworkers, n);
+    for (; n > 0; n -= window, j->first += window) {
+        window = window < n ? window : n;
+        if (window > 1) {
+            read_ahead(j, c, window);
+        }
+        B2I_TRY(b2i_pool_run(j->ctx->pool, nworkers, window, read_block, j, err));
+    }
+    return B2C_OK;
+}
+
+/* The i-th chunk: its blocks, or n of them that are missing. */
+static b2c_status read_chunk(const read_job *r, b2c_ctx *ctx, uint64_t i, missing *m, uint32_t n,
+                             b2c_error *err)
 {
     b2i_stored_chunk c;
-    uint64_t nchunk = j->walk.nchunk;
-    B2I_TRY(b2i_nd_check_chunk(s, j->walk.grid, nchunk, err));
-    B2I_TRY(b2i_stored_chunk_open(s, nchunk, &j->ctx->limits, &c, err));
-    j->chunk = &c.chunk;
-    read_ahead(&j->walk, &c);
-    b2c_status st = read_open_chunk(j, err);
+    chunk_job j;
+    j.ctx = ctx;
+    j.dst = r->dst;
+    j.missing = m;
+    j.first = 0;
+    j.tmp = (b2i_scratch){ 0 };
+    b2i_select_chunk(r->sel, i, &j.part);
+    B2I_TRY(b2i_nd_check_chunk(r->s, r->sel->grid, j.part.nchunk, err));
+    B2I_TRY(b2i_stored_chunk_open(r->s, j.part.nchunk, NULL, &c, err));
+    c.chunk.site = b2i_schunk_site(r->s, j.part.nchunk, r->post);
+    b2c_status st = read_blocks(&j, &c, m == NULL ? j.part.nblocks : n, err);
     if (st != B2C_OK) {
-        b2i_err_chunk(err, (int64_t)nchunk);
+        b2i_err_chunk(err, (int64_t)j.part.nchunk);
+    }
+    b2i_scratch_free(&j.tmp);
+    b2i_stored_chunk_close(&c);
+    return st;
+}
+
+/* ---- all chunks ---- */
+
+static b2c_status read_chunk_alone(void *arg, uint32_t item, uint32_t worker, b2c_error *err)
+{
+    const read_job *r = arg;
+    return read_chunk(r, r->ctx->helpers[worker], item, NULL, 0, err);
+}
+
+static b2c_status read_all(read_job *r, uint64_t nbytes, b2c_error *err)
+{
+    uint64_t n = r->sel->nchunks;
+    if (n > 1 && n <= UINT32_MAX && nbytes >= B2I_ND_SERIAL_NBYTES) {
+        uint32_t nworkers;
+        B2I_TRY(b2i_ctx_helpers(r->ctx, n, &nworkers, err));
+        /* A few large chunks are better shared block by block. */
+        if (nworkers > 1 && n >= 2 * (uint64_t)nworkers) {
+            return b2i_pool_run(r->ctx->pool, nworkers, (uint32_t)n, read_chunk_alone, r, err);
+        }
+    }
+    for (uint64_t i = 0; i < n; i++) {
+        B2I_TRY(read_chunk(r, r->ctx, i, NULL, 0, err));
+    }
+    return B2C_OK;
+}
+
+/* ---- through the cache ---- */
+
+static b2i_block_key key_of(const b2c_schunk *s, uint64_t nchunk, uint64_t rank)
+{
+    return (b2i_block_key){ s->id, s->edits, nchunk, rank };
+}
+
+/* The missing blocks of one chunk, from number 'first' on. */
+static uint32_t missing_together(const read_job *r, uint32_t first)
+{
+    uint32_t n = 1;
+    while (first + n < r->nmissing && r->missing[first + n].chunk == r->missing[first].chunk) {
+        n++;
+    }
+    return n;
+}
+
+static b2c_status read_missing_alone(void *arg, uint32_t item, uint32_t worker, b2c_error *err)
+{
+    const read_job *r = arg;
+    uint32_t first = 0;
+    for (; item > 0; item--) {
+        first += missing_together(r, first);
+    }
+    return read_chunk(r, r->ctx->helpers[worker], r->missing[first].chunk, r->missing + first,
+                      missing_together(r, first), err);
+}
+
+static b2c_status read_missing(read_job *r, b2c_error *err)
+{
+    uint32_t nworkers = 1, nchunks = 0;
+    for (uint32_t i = 0; i < r->nmissing; i += missing_together(r, i)) {
+        nchunks++;
+    }
+    if (nchunks > 1 && r->nmissing * r->sel->grid->block_nbytes >= B2I_ND_SERIAL_NBYTES) {
+        B2I_TRY(b2i_ctx_helpers(r->ctx, nchunks, &nworkers, err));
+    }
+    if (nworkers > 1) {
+        B2I_TRY(b2i_pool_run(r->ctx->pool, nworkers, nchunks, read_missing_alone, r, err));
+    } else {
+        for (uint32_t i = 0, n; i < r->nmissing; i += n) {
+            n = missing_together(r, i);
+            B2I_TRY(read_chunk(r, r->ctx, r->missing[i].chunk, r->missing + i, n, err));
+        }
+    }
+    r->nmissing = 0;
+    return B2C_OK;
+}
+
+/* Takes block k of a part from the cache, or notes that it is missing. */
+static bool read_kept_block(read_job *r, b2i_block_cache *cache, const b2i_chunk_part *part,
+                            uint64_t chunk, uint32_t k)
+{
+    b2i_block_rows rows;
+    b2i_select_block(part, k, &rows);
+    b2i_block_key key = key_of(r->s, part->nchunk, rows.part.rank);
+    const uint8_t *block = b2i_cache_find(cache, &key);
+    if (block != NULL) {
+        b2i_select_take(part, &rows, block, r->dst);
+        return true;
+    }
+    /* A block that is wanted whole is not needed a second time. */
+    bool keep = b2i_select_whole_block(part, &rows) == UINT64_MAX;
+    b2i_cached *slot =
+        keep ? b2i_cache_reserve(cache, &key, (size_t)r->sel->grid->block_nbytes) : NULL;
+    r->missing[r->nmissing++] = (missing){ chunk, k, slot, key };
+    return false;
+}
+
+static b2c_status read_kept(read_job *r, b2i_block_cache *cache, b2c_error *err)
+{
+    missing list[MAX_MISSING];
+    b2i_chunk_part part;
+    r->missing = list;
+    b2i_cache_begin(cache);
+    for (uint64_t i = 0; i < r->sel->nchunks; i++) {
+        b2i_select_chunk(r->sel, i, &part);
+        for (uint32_t k = 0; k < part.nblocks; k++) {
+            if (!read_kept_block(r, cache, &part, i, k) && r->nmissing == MAX_MISSING) {
+                B2I_TRY(read_missing(r, err));
+            }
+        }
+    }
+    return read_missing(r, err);
+}
+
+static uint64_t nbytes_touched(const b2i_selection *sel)
+{
+    uint64_t n = b2i_walk_nblocks(&sel->walk), nruns = sel->groups[sel->ngroups];
+    uint64_t nbytes = sel->grid->block_nbytes;
+    return n > UINT64_MAX / nbytes / nruns ? UINT64_MAX : n * nruns * nbytes;
+}
+
+b2c_status b2i_nd_read(const b2c_schunk *schunk, b2c_ctx *ctx, const b2i_selection *sel,
+                       const b2i_hook *post, uint8_t *dst, size_t dst_cap, b2c_error *err)
+{
+    read_job r = { .s = schunk, .ctx = ctx, .sel = sel, .post = post, .dst = dst };
+    if (sel->nbytes > dst_cap) {
+        return b2i_fail_sizes(err, B2C_E_OUTPUT_SIZE, B2C_NO_OFFSET,
+                              "the output buffer is smaller than the selection", sel->nbytes,
+                              dst_cap);
+    }
+    if (sel->nchunks == 0) {
+        return B2C_OK;
+    }
+    uint64_t nbytes = nbytes_touched(sel);
+    /* What a post-filter makes of a block may be something else the next time. */
+    bool keep = nbytes <= KEPT_READ_NBYTES && schunk->post.fn == NULL;
+    b2i_block_cache *cache = keep ? b2i_ctx_cache(ctx) : NULL;
+    return cache != NULL ? read_kept(&r, cache, err) : read_all(&r, nbytes, err);
+}
+
+/* ---- one item ---- */
+
+/* A chunk without blocks needs no decoding: the item can be had alone. */
+static b2c_status read_item_of(const b2c_schunk *s, b2c_ctx *ctx, const b2i_grid *g,
+                               const b2i_block_key *key, uint64_t at, uint8_t *dst, b2c_error *err)
+{
+    b2i_stored_chunk c;
+    uint32_t nworkers;
+    B2I_TRY(b2i_stored_chunk_open(s, key->nchunk, NULL, &c, err));
+    uint64_t block_at = key->block * g->block_nbytes;
+    b2i_block_cache *cache = s->post.fn == NULL ? b2i_ctx_cache(ctx) : NULL;
+    b2i_cached *slot = NULL;
+    c.chunk.site.hook = s->post;
+    if (c.chunk.head.nblocks > 0 && !c.chunk.head.has_vlblocks && cache != NULL &&
+        c.chunk.head.blocksize == g->block_nbytes) {
+        b2i_cache_begin(cache);
+        slot = b2i_cache_reserve(cache, key, (size_t)g->block_nbytes);
+    }
+    b2c_status st = b2i_ctx_prepare(ctx, 1, &nworkers, err);
+    if (st == B2C_OK && slot == NULL) {
+        st = b2i_chunk_decode_range(ctx, &c.chunk, block_at + at, g->itemsize, dst, err);
+    } else if (st == B2C_OK) {
+        st = b2i_chunk_decode_begin(ctx, &c.chunk, err);
+        if (st == B2C_OK) {
+            st = b2i_chunk_decode_unit(ctx, 0, &c.chunk, (uint32_t)key->block, slot->bytes.p, err);
+        }
+        if (st == B2C_OK) {
+            slot->key = *key;
+            memcpy(dst, slot->bytes.p + at, g->itemsize);
+        }
+    }
+    if (st != B2C_OK) {
+        b2i_err_chunk(err, (int64_t)key->nchunk);
     }
     b2i_stored_chunk_close(&c);
     return st;
 }
 
-b2c_status b2i_nd_read(const b2c_schunk *schunk, b2c_ctx *ctx, const b2i_grid *grid, b2i_box box,
-                       uint8_t *dst, size_t dst_cap, b2c_error *err)
+b2c_status b2i_nd_read_item(const b2c_schunk *schunk, b2c_ctx *ctx, const b2i_grid *grid,
+                            const uint64_t *coord, bool kept, uint8_t *dst, size_t dst_cap,
+                            b2c_error *err)
 {
-    read_job j = { .ctx = ctx, .dst = dst };
-    b2c_status st = B2C_OK;
-    uint32_t nworkers;
-    B2I_TRY(b2i_walk_init(grid, box, &j.walk, err));
-    if (j.walk.nbytes > dst_cap) {
+    uint64_t nchunk = 0, block = 0, at = 0;
+    for (uint32_t d = 0; d < grid->ndim; d++) {
+        if (coord[d] >= grid->shape[d]) {
+            return b2i_fail_sizes(err, B2C_E_RANGE, B2C_NO_OFFSET,
+                                  "a place lies outside the array's shape", grid->shape[d],
+                                  coord[d]);
+        }
+        uint64_t chunk = coord[d] / grid->chunks[d], in_chunk = coord[d] - chunk * grid->chunks[d];
+        uint64_t b = in_chunk / grid->blocks[d];
+        nchunk += chunk * grid->chunk_step[d];
+        block += b * grid->block_step[d];
+        at += (in_chunk - b * grid->blocks[d]) * grid->item_step[d];
+    }
+    if (grid->itemsize > dst_cap) {
         return b2i_fail_sizes(err, B2C_E_OUTPUT_SIZE, B2C_NO_OFFSET,
-                              "the output buffer is smaller than the box", j.walk.nbytes, dst_cap);
+                              "the output buffer is smaller than the item", grid->itemsize,
+                              dst_cap);
     }
-    B2I_TRY(b2i_ctx_prepare(ctx, 1, &nworkers, err));
-    for (uint64_t i = 0; st == B2C_OK && i < j.walk.chunk_total; i++) {
-        b2i_walk_to(&j.walk, i);
-        st = read_chunk(schunk, &j, err);
+    b2i_block_key key = key_of(schunk, nchunk, block);
+    bool may_be_kept = ctx->cache != NULL && schunk->post.fn == NULL;
+    const uint8_t *p = may_be_kept ? b2i_cache_find(ctx->cache, &key) : NULL;
+    if (p != NULL) {
+        memcpy(dst, p + at, grid->itemsize);
+        return B2C_OK;
     }
-    b2i_scratch_free(&j.tmp);
-    return st;
+    if (kept) {
+        return b2i_fail(err, B2C_E_NOT_FOUND, B2C_NO_OFFSET, "the block of the item is not kept");
+    }
+    B2I_TRY(b2i_nd_check_chunk(schunk, grid, nchunk, err));
+    return read_item_of(schunk, ctx, grid, &key, at, dst, err);
 }

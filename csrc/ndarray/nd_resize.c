@@ -11,7 +11,7 @@ typedef struct b2i_resizing {
     b2i_grid old, new;
     uint64_t kept[B2C_MAX_DIM];
     uint64_t kept_total;
-    uint64_t *order; /* old or new chunk_total of them, whichever is larger */
+    uint64_t *order; /* old or new chunk_total of them, whichever is larger; NULL: not needed */
 } resizing;
 
 /* Whether chunk i of a grid belongs to both, and its number among those. */
@@ -29,17 +29,30 @@ static bool is_kept(const resizing *r, const b2i_grid *g, uint64_t i, uint64_t *
     return true;
 }
 
+/* Whether the chunks that stay keep their numbers: only the first dimension has more or fewer. */
+static bool keep_numbers(const resizing *r)
+{
+    for (uint32_t d = 1; d < r->old.ndim; d++) {
+        if (r->old.nchunks[d] != r->new.nchunks[d]) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* Moves the chunks that leave to the end and deletes them there. */
 static b2c_status remove_chunks(const resizing *r, b2c_error *err)
 {
     uint64_t n = r->old.chunk_total, number, leaving = r->kept_total;
-    for (uint64_t i = 0; i < n; i++) {
-        r->order[is_kept(r, &r->old, i, &number) ? number : leaving++] = i;
-    }
     if (r->kept_total == n) {
         return B2C_OK;
     }
-    B2I_TRY(b2i_schunk_reorder(r->s, r->order, n, err));
+    if (r->order != NULL) {
+        for (uint64_t i = 0; i < n; i++) {
+            r->order[is_kept(r, &r->old, i, &number) ? number : leaving++] = i;
+        }
+        B2I_TRY(b2i_schunk_reorder(r->s, r->order, n, err));
+    }
     while (n > r->kept_total) {
         B2I_TRY(b2i_schunk_delete_chunk(r->s, --n, err));
     }
@@ -66,13 +79,16 @@ static b2c_status append_zeros(const resizing *r, uint64_t n, b2c_error *err)
 static b2c_status add_chunks(const resizing *r, b2c_error *err)
 {
     uint64_t n = r->new.chunk_total, number, coming = r->kept_total;
-    for (uint64_t i = 0; i < n; i++) {
-        r->order[i] = is_kept(r, &r->new, i, &number) ? number : coming++;
-    }
     if (r->kept_total == n) {
         return B2C_OK;
     }
     B2I_TRY(append_zeros(r, n - r->kept_total, err));
+    if (r->order == NULL) {
+        return B2C_OK;
+    }
+    for (uint64_t i = 0; i < n; i++) {
+        r->order[i] = is_kept(r, &r->new, i, &number) ? number : coming++;
+    }
     return b2i_schunk_reorder(r->s, r->order, n, err);
 }
 
@@ -91,9 +107,11 @@ static b2c_status change_grid(resizing *r, b2c_error *err)
 {
     uint64_t n = r->old.chunk_total > r->new.chunk_total ? r->old.chunk_total : r->new.chunk_total;
     B2I_TRY(b2i_state_reserve(&r->s->now, n - r->old.chunk_total, err));
-    r->order = b2i_malloc((size_t)n * sizeof *r->order); /* n < 2^28 */
-    if (r->order == NULL) {
-        return b2i_fail_memory(err);
+    if (!keep_numbers(r)) {
+        r->order = b2i_malloc((size_t)n * sizeof *r->order); /* n < 2^28 */
+        if (r->order == NULL) {
+            return b2i_fail_memory(err);
+        }
     }
     b2c_status st = remove_chunks(r, err);
     if (st == B2C_OK) {
@@ -110,13 +128,11 @@ static bool is_zero(const uint8_t *p, size_t n)
     return n == 0 || (p[0] == 0 && memcmp(p, p + 1, n - 1) == 0);
 }
 
-static const uint64_t ones[B2C_MAX_DIM] = { 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1 };
-
 /* Zeros in a box that does not leave one chunk; written only where something else is there. */
 static b2c_status clear_part(const resizing *r, const uint64_t *start, const uint64_t *count,
                              b2i_scratch *scratch, b2c_error *err)
 {
-    const b2i_box box = { start, count, ones };
+    b2i_selection box;
     size_t n = r->new.itemsize;
     for (uint32_t d = 0; d < r->new.ndim; d++) {
         n *= (size_t)count[d]; /* at most a chunk */
@@ -125,12 +141,13 @@ static b2c_status clear_part(const resizing *r, const uint64_t *start, const uin
     if (p == NULL) {
         return b2i_fail_memory(err);
     }
-    B2I_TRY(b2i_nd_read(r->s, r->ctx, &r->new, box, p, n, err));
+    B2I_TRY(b2i_select_box(&r->new, (b2i_box){ start, count, b2i_ones }, &box, err));
+    B2I_TRY(b2i_nd_read(r->s, r->ctx, &box, NULL, p, n, err));
     if (is_zero(p, n)) {
         return B2C_OK;
     }
     memset(p, 0, n);
-    return b2i_nd_write(r->s, r->ctx, &r->new, box, b2i_span_of(p, n), err);
+    return b2i_nd_write(r->s, r->ctx, &box, b2i_span_of(p, n), err);
 }
 
 /* The same for a box of any size. */
@@ -138,7 +155,7 @@ static b2c_status clear_box(const resizing *r, const uint64_t *start, const uint
                             b2i_scratch *scratch, b2c_error *err)
 {
     b2i_walk w;
-    B2I_TRY(b2i_walk_init(&r->new, (b2i_box){ start, count, ones }, &w, err));
+    B2I_TRY(b2i_walk_init(&r->new, (b2i_box){ start, count, b2i_ones }, &w, err));
     for (uint64_t i = 0; i < w.chunk_total; i++) {
         uint64_t first[B2C_MAX_DIM];
         b2i_walk_to(&w, i);

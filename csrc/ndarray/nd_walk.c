@@ -6,6 +6,9 @@
 #include "nd.h"
 #include "checked.h"
 
+const uint64_t b2i_zeros[B2C_MAX_DIM] = { 0 };
+const uint64_t b2i_ones[B2C_MAX_DIM] = { 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1 };
+
 static b2c_status check_dim(const b2i_grid *g, b2i_box box, uint32_t d, b2c_error *err)
 {
     if (box.step[d] == 0) {
@@ -46,25 +49,24 @@ static void clip(b2i_box box, uint32_t d, uint64_t lo, uint64_t hi, uint64_t *fr
     *n = to > *from ? to - *from : 0;
 }
 
-b2c_status b2i_walk_init(const b2i_grid *grid, b2i_box box, b2i_walk *walk, b2c_error *err)
+b2c_status b2i_walk_init(const b2i_grid *grid, b2i_box box, b2i_walk *w, b2c_error *err)
 {
-    b2i_walk w = { .grid = grid, .box = box, .nbytes = grid->itemsize, .chunk_total = 1 };
     bool is_empty = false;
     for (uint32_t d = 0; d < grid->ndim; d++) {
         B2I_TRY(check_dim(grid, box, d, err));
         is_empty = is_empty || box.count[d] == 0;
     }
-    if (is_empty) {
-        w.nbytes = w.chunk_total = 0;
-    } else { /* no product is above the size of the array */
-        b2i_strides(grid->ndim, box.count, grid->itemsize, w.stride);
-        for (uint32_t d = 0; d < grid->ndim; d++) {
-            w.nchunks[d] = cells_touched(box.start[d], box.step[d], box.count[d], grid->chunks[d]);
-            w.chunk_total *= w.nchunks[d];
-            w.nbytes *= box.count[d];
-        }
+    w->grid = grid;
+    w->box = box;
+    w->nbytes = is_empty ? 0 : grid->itemsize;
+    w->chunk_total = is_empty ? 0 : 1;
+    b2i_strides(grid->ndim, box.count, grid->itemsize, w->stride);
+    for (uint32_t d = 0; !is_empty && d < grid->ndim;
+         d++) { /* no product is above the array's size */
+        w->nchunks[d] = cells_touched(box.start[d], box.step[d], box.count[d], grid->chunks[d]);
+        w->chunk_total *= w->nchunks[d];
+        w->nbytes *= box.count[d];
     }
-    *walk = w;
     return B2C_OK;
 }
 
@@ -77,7 +79,7 @@ void b2i_walk_to(b2i_walk *w, uint64_t i)
     for (uint32_t d = 0; d < g->ndim; d++) {
         uint64_t step = w->box.step[d];
         uint64_t chunk = cell_touched(w->box.start[d], step, g->chunks[d], at[d]);
-        w->nchunk = w->nchunk * g->nchunks[d] + chunk;
+        w->nchunk += chunk * g->chunk_step[d];
         w->origin[d] = chunk * g->chunks[d];
         uint64_t left = g->shape[d] - w->origin[d];
         w->valid[d] = left < g->chunks[d] ? left : g->chunks[d];
@@ -99,26 +101,41 @@ bool b2i_walk_covers(const b2i_walk *w)
     return true;
 }
 
-void b2i_walk_block(const b2i_walk *w, uint32_t i, b2i_block_part *out)
+void b2i_walk_block(const b2i_walk *w, uint32_t i, b2i_block_part *p)
 {
     const b2i_grid *g = w->grid;
-    uint64_t at[B2C_MAX_DIM], stride[B2C_MAX_DIM];
-    b2i_block_part p = { .copy = { .ndim = g->ndim, .itemsize = g->itemsize } };
+    uint64_t at[B2C_MAX_DIM];
     b2i_unrank(g->ndim, w->nblocks, i, at);
-    b2i_strides(g->ndim, g->blocks, g->itemsize, stride);
+    p->rank = p->block_at = p->box_at = 0;
+    p->copy.ndim = g->ndim;
+    p->copy.itemsize = g->itemsize;
     for (uint32_t d = 0; d < g->ndim; d++) {
         uint64_t step = w->box.step[d], from;
         uint64_t item = w->box.start[d] + w->first[d] * step - w->origin[d];
         uint64_t block = cell_touched(item, step, g->blocks[d], at[d]);
         uint64_t lo = block * g->blocks[d], hi = lo + g->blocks[d];
         hi = hi > w->valid[d] ? w->valid[d] : hi;
-        clip(w->box, d, w->origin[d] + lo, w->origin[d] + hi, &from, &p.copy.n[d]);
-        p.rank = p.rank * g->nblocks[d] + block;
-        p.copy.src_stride[d] = stride[d] * step;
-        p.copy.dst_stride[d] = w->stride[d];
-        p.block_at += (w->box.start[d] + from * step - w->origin[d] - lo) * stride[d];
-        p.box_at += from * w->stride[d];
+        clip(w->box, d, w->origin[d] + lo, w->origin[d] + hi, &from, &p->copy.n[d]);
+        p->rank += block * g->block_step[d];
+        p->copy.src_stride[d] = g->item_step[d] * step;
+        p->copy.dst_stride[d] = w->stride[d];
+        p->block_at += (w->box.start[d] + from * step - w->origin[d] - lo) * g->item_step[d];
+        p->box_at += from * w->stride[d];
     }
-    b2i_copy_simplify(&p.copy);
-    *out = p;
+    b2i_copy_simplify(&p->copy);
+}
+
+uint64_t b2i_walk_nblocks(const b2i_walk *w)
+{
+    const b2i_grid *g = w->grid;
+    uint64_t total = 1;
+    for (uint32_t d = 0; w->chunk_total > 0 && d < g->ndim; d++) {
+        /* As if blocks did not end with their chunks; then each end of a chunk adds one. */
+        uint64_t n = cells_touched(w->box.start[d], w->box.step[d], w->box.count[d], g->blocks[d]);
+        n = g->ext[d] == g->chunks[d] ? n : n + w->nchunks[d] - 1;
+        if (!b2i_mul_u64(total, n, &total)) {
+            return UINT64_MAX;
+        }
+    }
+    return w->chunk_total == 0 ? 0 : total;
 }

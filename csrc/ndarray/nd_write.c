@@ -1,12 +1,18 @@
 /*
- * nd_write.c: C-ordered items into chunks of blocks: whole chunks, and boxes of
- * arrays that are there already.
+ * nd_write.c: C-ordered items into chunks of blocks: whole chunks, and selections
+ * of arrays that are there already.
+ *
+ * The blocks of a large chunk are gathered and compressed by several threads; of small chunks
+ * several are made at once.  They are stored in their order, so that the bytes do not depend on it.
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include "nd.h"
 #include "checked.h"
 
 enum { PARALLEL_NBYTES = 1024 * 1024 };
+
+/* Chunks up to half of this are made several at once, as many as it holds. */
+#define BATCH_NBYTES ((uint64_t)4 << 20)
 
 /* Gathering the blocks of one chunk. */
 typedef struct b2i_gather_job {
@@ -50,15 +56,6 @@ static b2c_status gather_block(void *arg, uint32_t rank, uint32_t worker, b2c_er
     return B2C_OK;
 }
 
-/* Items of a chunk (by its coordinate) that lie inside the array. */
-static void valid_items(const b2i_grid *g, const uint64_t *chunk, uint64_t *valid)
-{
-    for (uint32_t d = 0; d < g->ndim; d++) {
-        uint64_t left = g->shape[d] - chunk[d] * g->chunks[d];
-        valid[d] = left < g->chunks[d] ? left : g->chunks[d];
-    }
-}
-
 /* The chunk as it is stored: 'scratch' filled, or the source itself when it is in order already. */
 static b2c_status gather(b2c_ctx *ctx, gather_job *j, b2i_scratch *scratch, b2i_span *out,
                          b2c_error *err)
@@ -89,16 +86,6 @@ static b2c_status gather(b2c_ctx *ctx, gather_job *j, b2i_scratch *scratch, b2i_
     return B2C_OK;
 }
 
-static b2c_status check_next(const b2c_schunk *s, const b2i_grid *g, uint64_t nchunk,
-                             b2c_error *err)
-{
-    if (nchunk != s->now.nchunks || nchunk >= g->chunk_total) {
-        return b2i_fail_sizes(err, B2C_E_ARGUMENT, B2C_NO_OFFSET, "not the next chunk of the array",
-                              s->now.nchunks, nchunk);
-    }
-    return B2C_OK;
-}
-
 static b2c_status check_len(uint64_t want, size_t have, b2c_error *err)
 {
     if (want != have) {
@@ -108,171 +95,318 @@ static b2c_status check_len(uint64_t want, size_t have, b2c_error *err)
     return B2C_OK;
 }
 
-/* Compresses a chunk in the order of storage and makes it chunk n, new or not. */
-static b2c_status store_chunk(b2c_schunk *s, b2c_ctx *ctx, uint64_t nchunk, b2i_span data,
-                              b2i_scratch *scratch, b2c_error *err)
-{
-    b2i_span chunk;
-    B2I_TRY(b2i_schunk_check_writable(s, err));
-    B2I_TRY(b2i_schunk_compress(s, ctx, data, scratch, &chunk, err));
-    return nchunk == s->now.nchunks ? b2i_schunk_append_chunk(s, chunk, err)
-                                    : b2i_schunk_update_chunk(s, nchunk, chunk, err);
-}
+/* ---- several chunks ---- */
 
-b2c_status b2i_nd_append_chunk(b2c_schunk *schunk, b2c_ctx *ctx, const b2i_grid *grid,
-                               uint64_t nchunk, b2i_span src, b2c_error *err)
-{
-    uint64_t chunk[B2C_MAX_DIM], want = grid->itemsize;
-    gather_job j = { .grid = grid, .src = src.p };
-    b2i_scratch data = { 0 }, packed = { 0 };
-    b2i_span bytes;
-    B2I_TRY(check_next(schunk, grid, nchunk, err));
-    b2i_unrank(grid->ndim, grid->nchunks, nchunk, chunk);
-    valid_items(grid, chunk, j.valid);
-    b2i_strides(grid->ndim, j.valid, grid->itemsize, j.src_stride);
-    for (uint32_t d = 0; d < grid->ndim; d++) {
-        want *= j.valid[d];
-    }
-    B2I_TRY(check_len(want, src.n, err));
-    b2c_status st = gather(ctx, &j, &data, &bytes, err);
-    if (st == B2C_OK) {
-        st = store_chunk(schunk, ctx, nchunk, bytes, &packed, err);
-    }
-    b2i_scratch_free(&data);
-    b2i_scratch_free(&packed);
-    return st;
-}
-
-b2c_status b2i_nd_append_all(b2c_schunk *schunk, b2c_ctx *ctx, const b2i_grid *grid, b2i_span src,
-                             b2c_error *err)
-{
-    uint64_t want = grid->itemsize;
-    gather_job j = { .grid = grid };
-    b2i_scratch data = { 0 }, packed = { 0 };
-    b2c_status st = B2C_OK;
-    for (uint32_t d = 0; d < grid->ndim; d++) {
-        want = grid->chunk_total == 0 ? 0 : want * grid->shape[d];
-    }
-    B2I_TRY(check_len(want, src.n, err));
-    if (grid->chunk_total > 0) {
-        B2I_TRY(check_next(schunk, grid, 0, err));
-    }
-    b2i_strides(grid->ndim, grid->shape, grid->itemsize, j.src_stride);
-    for (uint64_t i = 0; st == B2C_OK && i < grid->chunk_total; i++) {
-        uint64_t chunk[B2C_MAX_DIM], at = 0;
-        b2i_span bytes;
-        b2i_unrank(grid->ndim, grid->nchunks, i, chunk);
-        valid_items(grid, chunk, j.valid);
-        for (uint32_t d = 0; d < grid->ndim; d++) {
-            at += chunk[d] * grid->chunks[d] * j.src_stride[d];
-        }
-        j.src = src.p + at;
-        st = gather(ctx, &j, &data, &bytes, err);
-        if (st == B2C_OK) {
-            st = store_chunk(schunk, ctx, i, bytes, &packed, err);
-        }
-    }
-    b2i_scratch_free(&data);
-    b2i_scratch_free(&packed);
-    return st;
-}
-
-/* ---- boxes ---- */
-
-typedef struct b2i_box_job {
+typedef struct b2i_write_job {
     b2c_schunk *s;
     b2c_ctx *ctx;
-    b2i_walk walk;
-    const uint8_t *src; /* the box, C-ordered */
-    b2i_scratch data;   /* a chunk in the order of storage */
-    b2i_scratch packed; /* its compressed form */
-} box_job;
+    const b2i_selection *sel;
+    const uint8_t *src;
+    bool appends;
+    uint64_t first;      /* chunk of the selection that the batch begins with */
+    b2i_scratch *data;   /* of each worker: a chunk in the order of storage */
+    b2i_scratch *packed; /* of each chunk of the batch: its compressed form */
+    b2i_span *made;      /* in 'packed' */
+} write_job;
 
 /* A chunk whose items are all overwritten: what it held before is not needed. */
-static b2c_status replace_chunk(box_job *j, b2i_span *out, b2c_error *err)
+static b2c_status replace_chunk(const write_job *w, b2c_ctx *ctx, const b2i_chunk_part *part,
+                                b2i_scratch *data, b2i_span *out, b2c_error *err)
 {
-    const b2i_walk *w = &j->walk;
-    gather_job gj = { .grid = w->grid, .src = j->src };
-    for (uint32_t d = 0; d < w->grid->ndim; d++) {
-        gj.src += w->first[d] * w->stride[d];
-        gj.src_stride[d] = w->stride[d];
-        gj.valid[d] = w->valid[d];
+    const b2i_walk *walk = &part->walk;
+    gather_job j = { .grid = w->sel->grid, .src = w->src };
+    for (uint32_t d = 0; d < j.grid->ndim; d++) {
+        j.src += walk->first[d] * walk->stride[d];
+        j.src_stride[d] = walk->stride[d];
+        j.valid[d] = walk->valid[d];
     }
-    return gather(j->ctx, &gj, &j->data, out, err);
+    return gather(ctx, &j, data, out, err);
 }
 
-static b2c_status scatter_block(void *arg, uint32_t item, uint32_t worker, b2c_error *err)
+typedef struct b2i_put_job {
+    const b2i_chunk_part *part;
+    uint8_t *chunk;
+    const uint8_t *src;
+} put_job;
+
+static b2c_status put_block(void *arg, uint32_t item, uint32_t worker, b2c_error *err)
 {
-    const box_job *j = arg;
-    b2i_block_part part;
+    const put_job *j = arg;
+    b2i_block_rows rows;
     (void)worker;
     (void)err;
-    b2i_walk_block(&j->walk, item, &part);
-    b2i_copy to_block = part.copy;
-    memcpy(to_block.src_stride, part.copy.dst_stride, sizeof to_block.src_stride);
-    memcpy(to_block.dst_stride, part.copy.src_stride, sizeof to_block.dst_stride);
-    uint8_t *block = j->data.p + part.rank * j->walk.grid->block_nbytes;
-    b2i_copy_run(&to_block, j->src + part.box_at, block + part.block_at);
+    b2i_select_block(j->part, item, &rows);
+    uint8_t *block = j->chunk + rows.part.rank * j->part->sel->grid->block_nbytes;
+    b2i_select_put(j->part, &rows, block, j->src);
     return B2C_OK;
 }
 
-static b2c_status patch_chunk(box_job *j, b2i_span *out, b2c_error *err)
+/* A chunk whose items change in part: all of it decoded, and changed. */
+static b2c_status change_chunk(const write_job *w, b2c_ctx *ctx, const b2i_chunk_part *part,
+                               b2i_scratch *data, b2i_span *out, b2c_error *err)
 {
-    const b2i_grid *g = j->walk.grid;
+    const b2i_grid *g = w->sel->grid;
     size_t n = (size_t)g->chunk_nbytes, len;
     uint32_t nworkers;
-    uint8_t *p = b2i_scratch_get(&j->data, n);
-    if (p == NULL) {
+    put_job j = { part, b2i_scratch_get(data, n), w->src };
+    if (j.chunk == NULL) {
         return b2i_fail_memory(err);
     }
-    B2I_TRY(b2i_schunk_decode_chunk(j->s, j->ctx, j->walk.nchunk, p, n, &len, err));
-    bool small = j->walk.block_total * g->block_nbytes < PARALLEL_NBYTES;
-    B2I_TRY(b2i_ctx_prepare(j->ctx, small ? 1 : j->walk.block_total, &nworkers, err));
-    B2I_TRY(b2i_pool_run(j->ctx->pool, nworkers, j->walk.block_total, scatter_block, j, err));
-    *out = b2i_span_of(p, n);
+    B2I_TRY(b2i_schunk_decode_chunk(w->s, ctx, part->nchunk, NULL, j.chunk, n, &len, err));
+    bool small = part->nblocks * g->block_nbytes < PARALLEL_NBYTES;
+    B2I_TRY(b2i_ctx_prepare(ctx, small ? 1 : part->nblocks, &nworkers, err));
+    B2I_TRY(b2i_pool_run(ctx->pool, nworkers, part->nblocks, put_block, &j, err));
+    *out = b2i_span_of(j.chunk, n);
     return B2C_OK;
 }
 
-static b2c_status write_chunk(box_job *j, b2c_error *err)
+/* The same where few blocks change: only these are decoded and compressed again. */
+typedef struct b2i_patch_job {
+    b2c_ctx *ctx;
+    const b2i_chunk *chunk;
+    const b2i_chunk_part *part;
+    const uint8_t *src;
+    uint8_t *blocks; /* those that change */
+    uint32_t *which; /* as for b2i_chunk_patch() */
+} patch_job;
+
+static b2c_status change_block(void *arg, uint32_t item, uint32_t worker, b2c_error *err)
 {
-    uint64_t nchunk = j->walk.nchunk;
-    b2i_span data;
-    B2I_TRY(b2i_nd_check_chunk(j->s, j->walk.grid, nchunk, err));
-    B2I_TRY(b2i_walk_covers(&j->walk) ? replace_chunk(j, &data, err) : patch_chunk(j, &data, err));
-    return store_chunk(j->s, j->ctx, nchunk, data, &j->packed, err);
+    const patch_job *j = arg;
+    b2i_block_rows rows;
+    b2i_select_block(j->part, item, &rows);
+    uint8_t *block = j->blocks + item * j->part->sel->grid->block_nbytes;
+    uint32_t rank = (uint32_t)rows.part.rank;
+    B2I_TRY(b2i_chunk_decode_unit(j->ctx, worker, j->chunk, rank, block, err));
+    b2i_select_put(j->part, &rows, block, j->src);
+    j->which[rank] = item;
+    return B2C_OK;
 }
 
-static b2c_status write_chunks(box_job *j, b2c_error *err)
+static b2c_status patch_blocks(const write_job *w, patch_job *j, b2i_scratch *packed, b2i_span *out,
+                               b2c_error *err)
 {
-    for (uint64_t i = 0; i < j->walk.chunk_total; i++) {
-        b2i_walk_to(&j->walk, i);
-        b2c_status st = write_chunk(j, err);
-        if (st != B2C_OK) {
-            b2i_err_chunk(err, (int64_t)j->walk.nchunk);
-            return st;
+    uint32_t nworkers, n = j->part->nblocks;
+    size_t nbytes = n * (size_t)w->sel->grid->block_nbytes;
+    memset(j->which, 0xFF, j->chunk->head.nblocks * sizeof *j->which);
+    B2I_TRY(b2i_ctx_prepare(j->ctx, nbytes < PARALLEL_NBYTES ? 1 : n, &nworkers, err));
+    B2I_TRY(b2i_pool_run(j->ctx->pool, nworkers, n, change_block, j, err));
+    return b2i_chunk_patch(j->ctx, &w->s->now.cparams, j->chunk, j->which,
+                           b2i_span_of(j->blocks, nbytes), packed, out, err);
+}
+
+/* out->n is 0 when that cannot be done, or not with profit. */
+static b2c_status patch_chunk(const write_job *w, b2c_ctx *ctx, const b2i_chunk_part *part,
+                              b2i_scratch *data, b2i_scratch *packed, b2i_span *out, b2c_error *err)
+{
+    const b2i_grid *g = w->sel->grid;
+    b2i_stored_chunk c;
+    b2c_status st = B2C_OK;
+    *out = b2i_span_of(NULL, 0);
+    if (part->nblocks > g->block_total / 2 || w->s->pre.fn != NULL) {
+        return B2C_OK;
+    }
+    B2I_TRY(b2i_stored_chunk_open(w->s, part->nchunk, &ctx->limits, &c, err));
+    patch_job j = { ctx, &c.chunk, part, w->src, NULL, NULL };
+    if (c.chunk.head.blocksize == g->block_nbytes &&
+        b2i_chunk_can_patch(&c.chunk, &w->s->now.cparams)) {
+        j.blocks = b2i_scratch_get(data, part->nblocks * (size_t)g->block_nbytes);
+        j.which = b2i_malloc(c.chunk.head.nblocks * sizeof *j.which);
+        st = j.blocks == NULL || j.which == NULL ? b2i_fail_memory(err)
+                                                 : patch_blocks(w, &j, packed, out, err);
+        b2i_free(j.which);
+    }
+    b2i_stored_chunk_close(&c);
+    return st;
+}
+
+/* Makes the i-th chunk of the selection, compressed, in 'packed'. */
+static b2c_status make_chunk(const write_job *w, b2c_ctx *ctx, uint64_t i, b2i_scratch *data,
+                             b2i_scratch *packed, b2i_span *out, b2c_error *err)
+{
+    b2i_chunk_part part;
+    b2i_span bytes;
+    b2i_select_chunk(w->sel, i, &part);
+    if (b2i_select_covers(&part)) {
+        B2I_TRY(replace_chunk(w, ctx, &part, data, &bytes, err));
+    } else {
+        B2I_TRY(patch_chunk(w, ctx, &part, data, packed, out, err));
+        if (out->n > 0) {
+            return B2C_OK;
+        }
+        B2I_TRY(change_chunk(w, ctx, &part, data, &bytes, err));
+    }
+    return b2i_schunk_compress(w->s, ctx, part.nchunk, &w->s->pre, bytes, packed, out, err);
+}
+
+/* The number of the i-th chunk. */
+static uint64_t number_of(const write_job *w, uint64_t i)
+{
+    b2i_chunk_part part;
+    b2i_select_chunk(w->sel, i, &part);
+    return part.nchunk;
+}
+
+/* The same for a chunk that must be there; its number goes with a failure. */
+static b2c_status make_checked(const write_job *w, b2c_ctx *ctx, uint64_t i, b2i_scratch *data,
+                               b2i_scratch *packed, b2i_span *out, b2c_error *err)
+{
+    uint64_t nchunk = number_of(w, i);
+    if (!w->appends) {
+        B2I_TRY(b2i_nd_check_chunk(w->s, w->sel->grid, nchunk, err));
+    }
+    b2c_status st = make_chunk(w, ctx, i, data, packed, out, err);
+    if (st != B2C_OK) {
+        b2i_err_chunk(err, (int64_t)nchunk);
+    }
+    return st;
+}
+
+static b2c_status store_made(const write_job *w, uint64_t i, b2i_span chunk, b2c_error *err)
+{
+    uint64_t nchunk = number_of(w, i);
+    b2c_status st = w->appends ? b2i_schunk_append_chunk(w->s, chunk, err)
+                               : b2i_schunk_update_chunk(w->s, nchunk, chunk, err);
+    if (st != B2C_OK) {
+        b2i_err_chunk(err, (int64_t)nchunk);
+    }
+    return st;
+}
+
+static b2c_status make_in_batch(void *arg, uint32_t item, uint32_t worker, b2c_error *err)
+{
+    const write_job *w = arg;
+    return make_checked(w, w->ctx->helpers[worker], w->first + item, &w->data[worker],
+                        &w->packed[item], &w->made[item], err);
+}
+
+static b2c_status run_batches(write_job *w, uint32_t nworkers, uint32_t nbatch, b2c_error *err)
+{
+    for (; w->first < w->sel->nchunks; w->first += nbatch) {
+        uint64_t left = w->sel->nchunks - w->first;
+        nbatch = left < nbatch ? (uint32_t)left : nbatch;
+        B2I_TRY(b2i_pool_run(w->ctx->pool, nworkers, nbatch, make_in_batch, w, err));
+        for (uint32_t i = 0; i < nbatch; i++) {
+            B2I_TRY(store_made(w, w->first + i, w->made[i], err));
         }
     }
     return B2C_OK;
 }
 
-b2c_status b2i_nd_write(b2c_schunk *schunk, b2c_ctx *ctx, const b2i_grid *grid, b2i_box box,
-                        b2i_span src, b2c_error *err)
+static void free_all(b2i_scratch *list, uint32_t n)
 {
-    box_job j = { .s = schunk, .ctx = ctx, .src = src.p };
+    for (uint32_t i = 0; list != NULL && i < n; i++) {
+        b2i_scratch_free(&list[i]);
+    }
+    b2i_free(list);
+}
+
+static b2c_status write_batches(write_job *w, uint32_t nworkers, uint32_t nbatch, b2c_error *err)
+{
+    b2c_status st = B2C_E_MEMORY;
+    w->data = b2i_calloc(nworkers * sizeof *w->data);
+    w->packed = b2i_calloc(nbatch * sizeof *w->packed);
+    w->made = b2i_calloc(nbatch * sizeof *w->made);
+    if (w->data == NULL || w->packed == NULL || w->made == NULL) {
+        (void)b2i_fail_memory(err);
+    } else {
+        st = run_batches(w, nworkers, nbatch, err);
+    }
+    free_all(w->data, nworkers);
+    free_all(w->packed, nbatch);
+    b2i_free(w->made);
+    return st;
+}
+
+static b2c_status write_in_turn(const write_job *w, b2c_error *err)
+{
+    b2i_scratch data = { 0 }, packed = { 0 };
+    b2c_status st = B2C_OK;
+    for (uint64_t i = 0; st == B2C_OK && i < w->sel->nchunks; i++) {
+        b2i_span chunk;
+        st = make_checked(w, w->ctx, i, &data, &packed, &chunk, err);
+        if (st == B2C_OK) {
+            st = store_made(w, i, chunk, err);
+        }
+    }
+    b2i_scratch_free(&data);
+    b2i_scratch_free(&packed);
+    return st;
+}
+
+static b2c_status write_chunks(write_job *w, b2c_error *err)
+{
+    enum { MAX_BATCH = 256 };
+    uint64_t nbytes = w->sel->grid->chunk_nbytes, n = w->sel->nchunks;
+    uint32_t nworkers = 1;
+    if (n > 1 && nbytes <= BATCH_NBYTES / 2 && n > B2I_ND_SERIAL_NBYTES / nbytes) {
+        B2I_TRY(b2i_ctx_helpers(w->ctx, n, &nworkers, err));
+    }
+    if (nworkers == 1) {
+        return write_in_turn(w, err);
+    }
+    uint64_t nbatch = BATCH_NBYTES / nbytes < nworkers ? nworkers : BATCH_NBYTES / nbytes;
+    nbatch = nbatch < MAX_BATCH ? nbatch : MAX_BATCH;
+    return write_batches(w, nworkers, (uint32_t)(nbatch < n ? nbatch : n), err);
+}
+
+/* The box of n chunks from number 'first' on; false when they do not make one. */
+static bool box_of_chunks(const b2i_grid *g, uint64_t first, uint64_t n, uint64_t *start,
+                          uint64_t *count)
+{
+    uint64_t lo[B2C_MAX_DIM], hi[B2C_MAX_DIM], total = 1;
+    b2i_unrank(g->ndim, g->nchunks, first, lo);
+    b2i_unrank(g->ndim, g->nchunks, first + n - 1, hi);
+    for (uint32_t d = 0; d < g->ndim; d++) {
+        if (hi[d] < lo[d]) {
+            return false;
+        }
+        uint64_t end = (hi[d] + 1) * g->chunks[d];
+        start[d] = lo[d] * g->chunks[d];
+        count[d] = (end < g->shape[d] ? end : g->shape[d]) - start[d];
+        total *= hi[d] - lo[d] + 1; /* not above the number of all chunks */
+    }
+    return total == n;
+}
+
+b2c_status b2i_nd_append_chunks(b2c_schunk *schunk, b2c_ctx *ctx, const b2i_grid *grid,
+                                uint64_t first, uint64_t n, b2i_span src, b2c_error *err)
+{
+    b2i_selection box;
+    uint64_t start[B2C_MAX_DIM], count[B2C_MAX_DIM];
+    write_job w = { .s = schunk, .ctx = ctx, .sel = &box, .src = src.p, .appends = true };
+    B2I_TRY(b2i_schunk_check_writable(schunk, err));
+    if (n == 0) {
+        return check_len(0, src.n, err);
+    }
+    if (first != schunk->now.nchunks || n > grid->chunk_total || first > grid->chunk_total - n) {
+        return b2i_fail_sizes(err, B2C_E_ARGUMENT, B2C_NO_OFFSET,
+                              "not the next chunks of the array", schunk->now.nchunks, first);
+    }
+    if (!box_of_chunks(grid, first, n, start, count)) {
+        return b2i_fail_field(err, B2C_E_ARGUMENT, B2C_NO_OFFSET, "nchunks",
+                              "the chunks do not make a box");
+    }
+    B2I_TRY(b2i_select_box(grid, (b2i_box){ start, count, b2i_ones }, &box, err));
+    B2I_TRY(check_len(box.nbytes, src.n, err));
+    return write_chunks(&w, err);
+}
+
+b2c_status b2i_nd_write(b2c_schunk *schunk, b2c_ctx *ctx, const b2i_selection *sel, b2i_span src,
+                        b2c_error *err)
+{
+    write_job w = { .s = schunk, .ctx = ctx, .sel = sel, .src = src.p };
     bool opened = false;
     B2I_TRY(b2i_schunk_check_writable(schunk, err));
-    B2I_TRY(b2i_walk_init(grid, box, &j.walk, err));
-    B2I_TRY(check_len(j.walk.nbytes, src.n, err));
-    if (grid->chunk_nbytes > ctx->limits.max_chunk_nbytes) {
+    B2I_TRY(check_len(sel->nbytes, src.n, err));
+    if (sel->grid->chunk_nbytes > schunk->limits.max_chunk_nbytes) {
         return b2i_fail_sizes(err, B2C_E_LIMIT, B2C_NO_OFFSET,
                               "the array's chunks are larger than the limit",
-                              ctx->limits.max_chunk_nbytes, grid->chunk_nbytes);
+                              schunk->limits.max_chunk_nbytes, sel->grid->chunk_nbytes);
     }
-    if (j.walk.chunk_total > 1) { /* a single chunk is one edit anyway */
+    if (sel->nchunks > 1) { /* a single chunk is one edit anyway */
         B2I_TRY(b2i_schunk_begin_steps(schunk, &opened, err));
     }
-    b2c_status st = write_chunks(&j, err);
-    b2i_scratch_free(&j.data);
-    b2i_scratch_free(&j.packed);
+    b2c_status st = write_chunks(&w, err);
     return b2i_schunk_end_steps(schunk, opened, st, err);
 }

@@ -117,7 +117,8 @@ static void fill_pattern(uint8_t kind, uint32_t width, uint8_t *p, size_t n)
 /*
  * A chunk with payload for zeros, NaN or uninitialised data: the reference library reads
  * their special chunks only from the index, and needs a repeated value to
- * have at least the frame's type size.  Data that is no multiple of it is stored as it is.
+ * have at least the frame's type size.  Zeros that are no multiple of it become blocks of zeros,
+ * NaN are stored as they are.
  */
 static b2c_status plain_chunk(const b2c_schunk *s, const b2i_chunk_head *head, b2i_scratch *scratch,
                               b2i_span *out, b2c_error *err)
@@ -130,6 +131,9 @@ static b2c_status plain_chunk(const b2c_schunk *s, const b2i_chunk_head *head, b
     cp.clevel = 0;
     cp.typesize = typesize > width ? typesize : width;
     bool repeats = head->nbytes % cp.typesize == 0 && cp.typesize % width == 0;
+    if (!repeats && head->special != B2C_SPECIAL_NAN) {
+        return b2i_zeros_encode(head->nbytes, scratch, out, err);
+    }
     size_t n = repeats ? cp.typesize : head->nbytes;
     size_t len, cap = n + B2C_HEADER_LEN;
     uint8_t *p = b2i_scratch_get(scratch, cap + n);
@@ -144,12 +148,18 @@ static b2c_status plain_chunk(const b2c_schunk *s, const b2i_chunk_head *head, b
         b2c_ctx *ctx;
         B2I_TRY(b2c_ctx_new(NULL, 1, NULL, &ctx, err));
         cp.typesize = 1;
-        b2c_status st = b2i_chunk_encode(ctx, &cp, b2i_span_of(data, n), p, cap, &len, err);
+        b2c_status st = b2i_chunk_encode(ctx, &cp, NULL, b2i_span_of(data, n), p, cap, &len, err);
         b2c_ctx_free(ctx);
         B2I_TRY(st);
     }
     *out = b2i_span_of(p, len);
     return B2C_OK;
+}
+
+/* A failure after which the store is not to be written to any more. */
+static bool is_lasting(b2c_status st)
+{
+    return st == B2C_E_IO || st == B2C_E_CONFLICT;
 }
 
 static b2c_status put_bytes(b2c_schunk *s, b2i_span chunk, b2i_redo redo, b2i_entry *entry,
@@ -158,8 +168,8 @@ static b2c_status put_bytes(b2c_schunk *s, b2i_span chunk, b2i_redo redo, b2i_en
     b2c_status st = s->store->ops->put(s->store, chunk, &redo, entry, err);
     if (st == B2C_OK) {
         s->now.cbytes += chunk.n;
-    } else if (st == B2C_E_IO) {
-        s->store->failed = true;
+    } else {
+        s->store->failed = s->store->failed || is_lasting(st);
     }
     return st;
 }
@@ -173,7 +183,7 @@ static b2c_status put(b2c_schunk *s, b2i_span chunk, const b2i_chunk_head *head,
         *entry = b2i_special_entry(head->special);
         if (s->store->ops->log != NULL) {
             st = s->store->ops->log(s->store, b2i_span_of(chunk.p, head->cbytes), &redo, err);
-            s->store->failed = s->store->failed || st == B2C_E_IO;
+            s->store->failed = s->store->failed || is_lasting(st);
         }
         return st;
     }
@@ -308,8 +318,9 @@ b2c_status b2i_schunk_update_chunk(b2c_schunk *s, uint64_t nchunk, b2i_span chun
     return place_chunk(s, (b2i_redo){ B2I_REDO_UPDATE, nchunk }, chunk, err);
 }
 
-b2c_status b2i_schunk_compress(const b2c_schunk *s, b2c_ctx *ctx, b2i_span src,
-                               b2i_scratch *scratch, b2i_span *out, b2c_error *err)
+b2c_status b2i_schunk_compress(const b2c_schunk *s, b2c_ctx *ctx, uint64_t nchunk,
+                               const b2i_hook *pre, b2i_span src, b2i_scratch *scratch,
+                               b2i_span *out, b2c_error *err)
 {
     if (src.n > B2C_MAX_CHUNK_NBYTES) {
         return b2i_fail_sizes(err, B2C_E_LIMIT, B2C_NO_OFFSET, "the data is too large for a chunk",
@@ -320,7 +331,15 @@ b2c_status b2i_schunk_compress(const b2c_schunk *s, b2c_ctx *ctx, b2i_span src,
     if (p == NULL) {
         return b2i_fail_memory(err);
     }
-    B2I_TRY(b2i_chunk_encode(ctx, &s->now.cparams, src, p, cap, &len, err));
+    b2i_site site = b2i_schunk_site(s, nchunk, pre);
+    if (nchunk > s->now.nchunks) { /* several chunks of one size are made at once */
+        site.at += (nchunk - s->now.nchunks) * src.n;
+    }
+    b2c_status st = b2i_chunk_encode(ctx, &s->now.cparams, &site, src, p, cap, &len, err);
+    if (st != B2C_OK) {
+        b2i_err_chunk(err, (int64_t)nchunk);
+        return st;
+    }
     *out = b2i_span_of(p, len);
     return B2C_OK;
 }
@@ -331,7 +350,7 @@ b2c_status b2i_schunk_insert_data(b2c_schunk *s, b2c_ctx *ctx, uint64_t nchunk, 
     b2i_scratch scratch = { 0 };
     b2i_span chunk;
     B2I_TRY(b2i_schunk_check_writable(s, err));
-    b2c_status st = b2i_schunk_compress(s, ctx, src, &scratch, &chunk, err);
+    b2c_status st = b2i_schunk_compress(s, ctx, nchunk, &s->pre, src, &scratch, &chunk, err);
     if (st == B2C_OK) {
         st = nchunk == s->now.nchunks ? b2i_schunk_append_chunk(s, chunk, err)
                                       : b2i_schunk_insert_chunk(s, nchunk, chunk, err);
@@ -346,7 +365,7 @@ b2c_status b2i_schunk_update_data(b2c_schunk *s, b2c_ctx *ctx, uint64_t nchunk, 
     b2i_scratch scratch = { 0 };
     b2i_span chunk;
     B2I_TRY(b2i_schunk_check_writable(s, err));
-    b2c_status st = b2i_schunk_compress(s, ctx, src, &scratch, &chunk, err);
+    b2c_status st = b2i_schunk_compress(s, ctx, nchunk, &s->pre, src, &scratch, &chunk, err);
     if (st == B2C_OK) {
         st = b2i_schunk_update_chunk(s, nchunk, chunk, err);
     }

@@ -98,14 +98,15 @@ typedef struct b2i_writer_job {
 static b2c_status update_data(write_job *j, uint64_t nchunk, b2i_span data, b2c_error *err)
 {
     b2i_span chunk;
-    B2I_TRY(b2i_schunk_compress(j->s, j->ctx, data, &j->chunk, &chunk, err));
+    B2I_TRY(b2i_schunk_compress(j->s, j->ctx, nchunk, &j->s->pre, data, &j->chunk, &chunk, err));
     return b2i_schunk_update_chunk(j->s, nchunk, chunk, err);
 }
 
-static b2c_status append_data(write_job *j, b2i_span data, b2c_error *err)
+static b2c_status append_data(write_job *j, const b2i_hook *pre, b2i_span data, b2c_error *err)
 {
     b2i_span chunk;
-    B2I_TRY(b2i_schunk_compress(j->s, j->ctx, data, &j->chunk, &chunk, err));
+    B2I_TRY(
+        b2i_schunk_compress(j->s, j->ctx, j->s->now.nchunks, pre, data, &j->chunk, &chunk, err));
     return b2i_schunk_append_chunk(j->s, chunk, err);
 }
 
@@ -137,7 +138,7 @@ static b2c_status patch_chunk(write_job *j, uint64_t nchunk, uint64_t at, b2i_sp
     if (p == NULL) {
         return b2i_fail_memory(err);
     }
-    B2I_TRY(b2i_schunk_decode_chunk(j->s, j->ctx, nchunk, p, cap, &len, err));
+    B2I_TRY(b2i_schunk_decode_chunk(j->s, j->ctx, nchunk, NULL, p, cap, &len, err));
     if (src.n > 0) {
         memcpy(p + at, src.p, src.n);
     }
@@ -183,7 +184,7 @@ static b2c_status grow(write_job *j, b2i_span src, b2c_error *err)
         uint64_t size = j->s->now.chunksize > 0 ? (uint64_t)j->s->now.chunksize
                                                 : (uint64_t)B2C_MAX_CHUNK_NBYTES;
         size_t part = src.n < size ? src.n : (size_t)size;
-        B2I_TRY(append_data(j, b2i_span_of(src.p, part), err));
+        B2I_TRY(append_data(j, &j->s->pre, b2i_span_of(src.p, part), err));
         src = b2i_span_of(src.p + part, src.n - part);
     }
     return B2C_OK;
@@ -204,6 +205,37 @@ b2c_status b2i_schunk_write(b2c_schunk *s, b2c_ctx *ctx, uint64_t at, b2i_span s
         st = grow(&j, src, err);
     }
     b2i_scratch_free(&j.data);
+    b2i_scratch_free(&j.chunk);
+    return b2i_schunk_end_steps(s, opened, st, err);
+}
+
+static b2c_status fill(write_job *j, const b2i_hook *hook, uint64_t nbytes, b2c_error *err)
+{
+    uint64_t size = (uint64_t)j->s->now.chunksize;
+    for (uint64_t n; nbytes > 0; nbytes -= n) {
+        n = nbytes < size ? nbytes : size;
+        B2I_TRY(append_data(j, hook, b2i_span_of(NULL, (size_t)n), err));
+    }
+    return B2C_OK;
+}
+
+b2c_status b2i_schunk_fill(b2c_schunk *s, b2c_ctx *ctx, uint64_t nbytes, b2i_hook hook,
+                           b2c_error *err)
+{
+    B2I_TRY(b2i_schunk_check_writable(s, err));
+    if (s->now.chunksize <= 0) {
+        return b2i_fail_field(err, B2C_E_ARGUMENT, B2C_NO_OFFSET, "chunksize",
+                              "the super-chunk has no chunksize");
+    }
+    uint64_t room = (B2I_MAX_NCHUNKS - s->now.nchunks) * (uint64_t)s->now.chunksize;
+    if (nbytes > room) {
+        return b2i_fail_sizes(err, B2C_E_LIMIT, B2C_NO_OFFSET, "these are too many chunks", room,
+                              nbytes);
+    }
+    write_job j = { .s = s, .ctx = ctx };
+    bool opened;
+    B2I_TRY(b2i_schunk_begin_steps(s, &opened, err));
+    b2c_status st = fill(&j, &hook, nbytes, err);
     b2i_scratch_free(&j.chunk);
     return b2i_schunk_end_steps(s, opened, st, err);
 }

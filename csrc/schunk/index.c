@@ -36,24 +36,50 @@ uint64_t b2i_index_nspecial(const b2i_entry *entries, uint64_t n)
     return count;
 }
 
-static b2c_status check_count(const b2i_chunk_head *head, uint64_t nchunks,
-                              const b2c_limits *limits, b2c_error *err)
+b2i_index_room b2i_index_room_of(const b2c_limits *limits, uint64_t nchunks, uint64_t frame_len)
+{
+    b2i_index_room room = { nchunks, limits->max_nchunks, limits->max_nchunks };
+    if (limits->max_nchunks == B2I_NO_LIMIT) {
+        room.max = B2I_SAFE_NCHUNKS + frame_len / B2C_HEADER_LEN;
+        room.max = room.max < B2I_MAX_NCHUNKS ? room.max : B2I_MAX_NCHUNKS;
+        room.max_uniform = B2I_MAX_NCHUNKS;
+    }
+    return room;
+}
+
+static b2c_status check_count(const b2i_chunk_head *head, const b2i_index_room *room,
+                              bool is_uniform, b2c_error *err)
 {
     if (head->nbytes % ENTRY_LEN != 0) {
         return b2i_fail_field(err, B2C_E_CORRUPT, 4, "nbytes",
                               "the index chunk does not hold 64-bit entries");
     }
-    uint64_t n = head->nbytes / ENTRY_LEN;
-    if (nchunks != UINT64_MAX && n != nchunks) {
+    uint64_t n = head->nbytes / ENTRY_LEN, max = is_uniform ? room->max_uniform : room->max;
+    if (room->nchunks != UINT64_MAX && n != room->nchunks) {
         return b2i_fail_sizes(err, B2C_E_CORRUPT, 4,
-                              "the index has not as many entries as the frame has chunks", nchunks,
-                              n);
+                              "the index has not as many entries as the frame has chunks",
+                              room->nchunks, n);
     }
-    if (n > limits->max_nchunks) {
-        return b2i_fail_sizes(err, B2C_E_LIMIT, 4, "the frame has more chunks than the limit",
-                              limits->max_nchunks, n);
+    if (n > max) {
+        (void)b2i_fail_sizes(err, B2C_E_LIMIT, 4, "the frame has more chunks than the limit", max,
+                             n);
+        if (err != NULL) {
+            err->field = "max_nchunks";
+        }
+        return B2C_E_LIMIT;
     }
     return B2C_OK;
+}
+
+/* The special entry that all of an index are, when its chunk is one repeated value. */
+static bool find_uniform(b2i_span chunk, const b2i_chunk_head *head, b2i_entry *entry)
+{
+    if (head->special != B2C_SPECIAL_VALUE || head->value_len != ENTRY_LEN) {
+        return false;
+    }
+    b2i_reader r = b2i_rd_init(chunk, head->header_len);
+    *entry = b2i_rd_u64le(&r);
+    return !r.failed && (*entry & B2I_ENTRY_SPECIAL) != 0;
 }
 
 static b2c_status decode(b2c_ctx *ctx, const b2i_chunk *chunk, b2i_entry **entries, b2c_error *err)
@@ -76,22 +102,26 @@ static b2c_status decode(b2c_ctx *ctx, const b2i_chunk *chunk, b2i_entry **entri
     return B2C_OK;
 }
 
-b2c_status b2i_index_decode(b2i_span chunk, uint64_t nchunks, const b2c_limits *limits,
-                            b2i_entry **entries, uint64_t *nentries, b2c_error *err)
+b2c_status b2i_index_decode(b2i_span chunk, b2i_index_room room, b2i_index *out, b2c_error *err)
 {
     b2i_source source = b2i_source_mem(&chunk);
     b2i_chunk c = { 0 };
     b2c_ctx *ctx = NULL;
     b2i_chunk_head head;
+    b2i_index index = { .entries = NULL };
     /* Before anything is read that depends on how many blocks the index claims. */
     B2I_TRY(b2i_chunk_head_parse(chunk, NULL, &head, err));
-    B2I_TRY(check_count(&head, nchunks, limits, err));
+    bool is_uniform = find_uniform(chunk, &head, &index.uniform);
+    B2I_TRY(check_count(&head, &room, is_uniform, err));
+    index.n = head.nbytes / ENTRY_LEN;
 
     b2c_status st = B2C_OK;
-    B2I_GO(st, b2c_ctx_new(NULL, 1, NULL, &ctx, err));
-    B2I_GO(st, b2i_chunk_open(&source, NULL, &c, err));
-    B2I_GO(st, decode(ctx, &c, entries, err));
-    *nentries = c.head.nbytes / ENTRY_LEN;
+    if (!is_uniform) {
+        B2I_GO(st, b2c_ctx_new(NULL, 1, NULL, &ctx, err));
+        B2I_GO(st, b2i_chunk_open(&source, NULL, &c, err));
+        B2I_GO(st, decode(ctx, &c, &index.entries, err));
+    }
+    *out = index;
 out:
     b2i_chunk_close(&c);
     b2c_ctx_free(ctx);
@@ -137,8 +167,8 @@ static b2c_status encode(b2c_ctx *ctx, const b2i_entry *entries, size_t n, b2i_b
     for (size_t i = 0; i < n; i++) {
         b2i_st64le(bytes + ENTRY_LEN * i, entries[i]);
     }
-    b2c_status st = b2i_chunk_encode(ctx, &cp, b2i_span_of(bytes, n * ENTRY_LEN), out->p + out->n,
-                                     out->cap - out->n, &len, err);
+    b2c_status st = b2i_chunk_encode(ctx, &cp, NULL, b2i_span_of(bytes, n * ENTRY_LEN),
+                                     out->p + out->n, out->cap - out->n, &len, err);
     b2i_free(bytes);
     out->n += st == B2C_OK ? len : 0;
     return st;

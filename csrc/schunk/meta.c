@@ -117,7 +117,7 @@ void b2i_metas_free(b2i_metas *metas)
 }
 
 /* A chunk of the value, with the parameters that Python-Blosc2 uses for its own. */
-static b2c_status compress_value(b2c_ctx *ctx, b2i_span value, b2i_buf *out, b2c_error *err)
+b2c_status b2i_vlmeta_encode(b2c_ctx *ctx, b2i_span value, b2i_buf *out, b2c_error *err)
 {
     b2c_cparams cp;
     size_t len;
@@ -132,7 +132,7 @@ static b2c_status compress_value(b2c_ctx *ctx, b2i_span value, b2i_buf *out, b2c
     if (!b2i_buf_reserve(out, value.n + B2C_HEADER_LEN)) {
         return b2i_fail_memory(err);
     }
-    B2I_TRY(b2i_chunk_encode(ctx, &cp, value, out->p, out->cap, &len, err));
+    B2I_TRY(b2i_chunk_encode(ctx, &cp, NULL, value, out->p, out->cap, &len, err));
     out->n = len;
     return B2C_OK;
 }
@@ -148,7 +148,7 @@ b2c_status b2i_vlmeta_set(b2c_schunk *s, b2c_ctx *ctx, const char *name, b2i_spa
                               s->now.vlmetas.n + 1);
     }
     b2i_buf chunk = { 0 };
-    b2c_status st = compress_value(ctx, value, &chunk, err);
+    b2c_status st = b2i_vlmeta_encode(ctx, value, &chunk, err);
     if (st == B2C_OK) {
         st = b2i_metas_set(&s->now.vlmetas, name, b2i_span_of(chunk.p, chunk.n), err);
     }
@@ -156,13 +156,13 @@ b2c_status b2i_vlmeta_set(b2c_schunk *s, b2c_ctx *ctx, const char *name, b2i_spa
     return st == B2C_OK ? b2i_schunk_edited(s, B2I_COMMIT_NOW, err) : st;
 }
 
-b2c_status b2i_vlmeta_get(const b2i_meta *meta, b2c_ctx *ctx, uint8_t *dst, size_t dst_cap,
-                          size_t *dst_len, b2c_error *err)
+b2c_status b2i_vlmeta_get(const b2i_meta *meta, const b2c_limits *of, b2c_ctx *ctx, uint8_t *dst,
+                          size_t dst_cap, size_t *dst_len, b2c_error *err)
 {
     b2i_span bytes = { meta->p, meta->n };
     b2i_source source = b2i_source_mem(&bytes);
     b2i_chunk chunk = { 0 };
-    b2c_limits limits = ctx->limits;
+    b2c_limits limits = *of;
     limits.max_chunk_nbytes = limits.max_meta_nbytes;
     B2I_TRY(b2i_chunk_open(&source, &limits, &chunk, err));
     size_t n = chunk.head.nbytes;

@@ -8,7 +8,8 @@
 
 #include "store.h"
 
-#define B2I_MAX_NCHUNKS   (((uint64_t)1 << 28) - 1) /* the index is a chunk: 8 bytes each < 2^31 */
+#define B2I_MAX_NCHUNKS   ((uint64_t)B2C_MAX_CHUNK_NBYTES / 8) /* the index is a chunk */
+#define B2I_SAFE_NCHUNKS  ((uint64_t)1 << 24) /* so many are accepted without being asked for */
 #define B2I_MAX_VLMETA    8192
 #define B2I_CHUNKSIZE_VAR 0    /* b2i_state.chunksize: chunks of any size */
 #define B2I_CHUNKSIZE_NEW (-1) /* no chunk yet, the first one decides */
@@ -38,7 +39,8 @@ typedef struct b2i_state {
     uint64_t nspecial; /* entries without payload */
     bool has_vlblocks; /* bit 7 of general_flags */
     uint64_t nchunks;
-    b2i_entry *entries;
+    b2i_entry *entries; /* NULL: all are 'uniform'; only while nothing is changed */
+    b2i_entry uniform;
     uint64_t *ends; /* chunksize 0: position behind each chunk in the decoded data; else NULL */
     size_t cap;     /* room in entries, and in ends when there are any */
     b2i_metas metas;
@@ -50,11 +52,19 @@ struct b2c_schunk {
     b2i_state *saved; /* what a rollback restores; NULL: no transaction */
     b2c_limits limits;
     b2i_store *store;
-    bool has_lock;
-    int lock; /* when has_lock */
+    char *path; /* where it was opened, to open it again; NULL: nobody else can change it */
+    uint64_t offset;
+    int mode;
+    struct b2i_lock *lock; /* NULL: none */
+    bool has_own_cparams;  /* later appends do not follow those of the frame */
     bool has_stored_flags;
-    uint8_t stored_flags; /* general_flags as they were read */
-    bool changed;         /* differs from what was opened */
+    uint8_t stored_flags;  /* general_flags as they were read */
+    uint8_t frame_version; /* what they say of the version */
+    bool is_legacy;        /* of a layout before 2021, which is only read */
+    bool changed;          /* differs from what was opened */
+    uint64_t id;           /* no other super-chunk of the process has it */
+    uint64_t edits;     /* changes whenever the chunks may: decoded blocks that were kept are old */
+    b2i_hook pre, post; /* what the user wants done with data before and after it is stored */
 };
 
 /* ---- chunks for reading ---- */
@@ -72,6 +82,15 @@ typedef struct b2i_stored_chunk {
     b2i_span bytes;      /* of a special chunk without payload, or of a small one; else unused */
     uint8_t special[32]; /* where those are */
 } b2i_stored_chunk;
+
+/* Entry n < nchunks of the index. */
+static inline b2i_entry b2i_state_entry(const b2i_state *state, uint64_t nchunk)
+{
+    return state->entries == NULL ? state->uniform : state->entries[nchunk];
+}
+
+/* Gives a state of equal entries the array that changes need. */
+b2c_status b2i_state_list_entries(b2i_state *state, b2c_error *err);
 
 /* Decoded bytes of chunk n < nchunks, and where they start in the decoded data. */
 uint64_t b2i_state_chunk_nbytes(const b2i_state *state, uint64_t nchunk);
@@ -98,9 +117,24 @@ void b2i_stored_chunk_close(b2i_stored_chunk *c);
  */
 void b2i_stored_chunk_read_ahead(b2i_stored_chunk *c, uint32_t first, uint32_t last);
 
-/* Decodes chunk n wholly; as b2c_schunk_decode_chunk(). */
-b2c_status b2i_schunk_decode_chunk(const b2c_schunk *s, b2c_ctx *ctx, uint64_t nchunk, uint8_t *dst,
-                                   size_t dst_cap, size_t *dst_len, b2c_error *err);
+/* Sets what the metalayer of an array tells of its blocks. */
+void b2i_schunk_blockshape(const b2c_schunk *s, b2i_site *site);
+
+/* Where chunk n stands; hook: what is done with its blocks, NULL: nothing. */
+b2i_site b2i_schunk_site(const b2c_schunk *s, uint64_t nchunk, const b2i_hook *hook);
+
+/* Decodes chunk n wholly; as b2c_schunk_decode_chunk() when post is the schunk's. */
+b2c_status b2i_schunk_decode_chunk(const b2c_schunk *s, b2c_ctx *ctx, uint64_t nchunk,
+                                   const b2i_hook *post, uint8_t *dst, size_t dst_cap,
+                                   size_t *dst_len, b2c_error *err);
+
+/* As b2c_schunk_vlblock_lens(), b2c_schunk_get_vlblock() and b2c_schunk_append_vlblocks(). */
+b2c_status b2i_schunk_vl_lens(const b2c_schunk *s, uint64_t nchunk, uint32_t *lens, size_t lens_cap,
+                              size_t *nblocks, b2c_error *err);
+b2c_status b2i_schunk_vl_block(const b2c_schunk *s, b2c_ctx *ctx, uint64_t nchunk, uint64_t nblock,
+                               uint8_t *dst, size_t dst_cap, size_t *dst_len, b2c_error *err);
+b2c_status b2i_schunk_append_vlblocks(b2c_schunk *s, b2c_ctx *ctx, b2i_span *blocks, size_t nblocks,
+                                      b2c_error *err);
 
 /* The header of chunk n alone. */
 b2c_status b2i_schunk_chunk_head(const b2c_schunk *s, uint64_t nchunk, b2i_chunk_head *head,
@@ -116,7 +150,12 @@ b2c_status b2i_schunk_get_chunk(const b2c_schunk *s, uint64_t nchunk, uint8_t *d
 b2c_status b2i_schunk_verify_chunk(const b2c_schunk *s, b2c_ctx *ctx, uint64_t nchunk,
                                    int *has_checksum, b2c_error *err);
 
-/* Bytes [at, at + n) of the decoded data. */
+/* As b2c_schunk_verify_chunks(). */
+b2c_status b2i_schunk_verify_chunks(const b2c_schunk *s, b2c_ctx *ctx, uint64_t first,
+                                    uint64_t max_payloads, uint64_t *nsound, uint64_t *nunverified,
+                                    b2c_error *err);
+
+/* Bytes [at, at + n) of the decoded data, through the schunk's post-filter. */
 b2c_status b2i_schunk_read(const b2c_schunk *s, b2c_ctx *ctx, uint64_t at, uint64_t n, uint8_t *dst,
                            b2c_error *err);
 
@@ -129,9 +168,17 @@ b2c_status b2i_schunk_append_chunk(b2c_schunk *s, b2i_span chunk, b2c_error *err
 b2c_status b2i_schunk_insert_chunk(b2c_schunk *s, uint64_t nchunk, b2i_span chunk, b2c_error *err);
 b2c_status b2i_schunk_update_chunk(b2c_schunk *s, uint64_t nchunk, b2i_span chunk, b2c_error *err);
 
-/* Compresses src with the schunk's parameters into scratch. */
-b2c_status b2i_schunk_compress(const b2c_schunk *s, b2c_ctx *ctx, b2i_span src,
-                               b2i_scratch *scratch, b2i_span *out, b2c_error *err);
+/*
+ * Compresses src, which is to be chunk n, with the schunk's parameters into scratch.  pre: what
+ * makes the data of src, whose bytes may then be NULL; or NULL.
+ */
+b2c_status b2i_schunk_compress(const b2c_schunk *s, b2c_ctx *ctx, uint64_t nchunk,
+                               const b2i_hook *pre, b2i_span src, b2i_scratch *scratch,
+                               b2i_span *out, b2c_error *err);
+
+/* As b2c_schunk_fill(). */
+b2c_status b2i_schunk_fill(b2c_schunk *s, b2c_ctx *ctx, uint64_t nbytes, b2i_hook hook,
+                           b2c_error *err);
 
 /* The same with data to be compressed. */
 b2c_status b2i_schunk_insert_data(b2c_schunk *s, b2c_ctx *ctx, uint64_t nchunk, b2i_span src,
@@ -204,19 +251,32 @@ void b2i_metas_free(b2i_metas *metas);
 /* A new metalayer, while there are no chunks. */
 b2c_status b2i_meta_add(b2c_schunk *s, const char *name, b2i_span content, b2c_error *err);
 
-b2c_status b2i_vlmeta_get(const b2i_meta *meta, b2c_ctx *ctx, uint8_t *dst, size_t dst_cap,
-                          size_t *dst_len, b2c_error *err);
+b2c_status b2i_vlmeta_get(const b2i_meta *meta, const b2c_limits *of, b2c_ctx *ctx, uint8_t *dst,
+                          size_t dst_cap, size_t *dst_len, b2c_error *err);
+/* A chunk of a vlmetalayer's value, appended to out. */
+b2c_status b2i_vlmeta_encode(b2c_ctx *ctx, b2i_span value, b2i_buf *out, b2c_error *err);
 b2c_status b2i_vlmeta_set(b2c_schunk *s, b2c_ctx *ctx, const char *name, b2i_span value,
                           b2c_error *err);
 
 /* ---- index (index.c) ---- */
 
-/*
- * Decodes an index chunk.  nchunks UINT64_MAX: as many entries as it has.  The array is
- * the caller's to free.
- */
-b2c_status b2i_index_decode(b2i_span chunk, uint64_t nchunks, const b2c_limits *limits,
-                            b2i_entry **entries, uint64_t *nentries, b2c_error *err);
+/* How many entries an index may have. */
+typedef struct b2i_index_room {
+    uint64_t nchunks;     /* exactly, or UINT64_MAX */
+    uint64_t max;         /* that are listed */
+    uint64_t max_uniform; /* that are one and the same special one */
+} b2i_index_room;
+
+/* By the limits of a super-chunk, in a frame of so many bytes. */
+b2i_index_room b2i_index_room_of(const b2c_limits *limits, uint64_t nchunks, uint64_t frame_len);
+
+typedef struct b2i_index {
+    b2i_entry *entries; /* to be freed; NULL: all are 'uniform' */
+    b2i_entry uniform;
+    uint64_t n;
+} b2i_index;
+
+b2c_status b2i_index_decode(b2i_span chunk, b2i_index_room room, b2i_index *out, b2c_error *err);
 
 /* Appends the index chunk of n > 0 entries to out. */
 b2c_status b2i_index_encode(const b2i_entry *entries, uint64_t n, b2i_buf *out, b2c_error *err);

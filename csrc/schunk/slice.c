@@ -8,12 +8,13 @@ static b2c_status read_blocks(const b2c_schunk *s, b2c_ctx *ctx, uint64_t nchunk
                               uint64_t n, uint8_t *dst, b2c_error *err)
 {
     b2i_stored_chunk c;
-    B2I_TRY(b2i_stored_chunk_open(s, nchunk, &ctx->limits, &c, err));
+    B2I_TRY(b2i_stored_chunk_open(s, nchunk, NULL, &c, err));
     if (c.chunk.head.nblocks > 0 && !c.chunk.head.has_vlblocks && n > 0) {
         uint32_t blocksize = c.chunk.head.blocksize;
         b2i_stored_chunk_read_ahead(&c, (uint32_t)(at / blocksize),
                                     (uint32_t)((at + n - 1) / blocksize));
     }
+    c.chunk.site.hook = s->post;
     b2c_status st = b2i_chunk_decode_range(ctx, &c.chunk, at, n, dst, err);
     if (st != B2C_OK) {
         b2i_err_chunk(err, (int64_t)nchunk);
@@ -31,7 +32,7 @@ static b2c_status read_part(const b2c_schunk *s, b2c_ctx *ctx, uint64_t nchunk, 
     uint64_t nbytes = b2i_schunk_chunk_nbytes(s, nchunk);
     size_t len;
     if (n == nbytes) {
-        return b2i_schunk_decode_chunk(s, ctx, nchunk, dst, (size_t)n, &len, err);
+        return b2i_schunk_decode_chunk(s, ctx, nchunk, &s->post, dst, (size_t)n, &len, err);
     }
     return read_blocks(s, ctx, nchunk, at, n, dst, err);
 }

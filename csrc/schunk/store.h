@@ -24,6 +24,7 @@ typedef uint64_t b2i_entry;
 typedef enum b2i_commit_kind {
     B2I_COMMIT_SOON,  /* an append: may wait until pending ones outweigh the index */
     B2I_COMMIT_NOW,   /* any other edit: unless the durability is "none" */
+    B2I_COMMIT_SHOW,  /* what waits, at any level: another process is going to look */
     B2I_COMMIT_FLUSH, /* at any level, and synchronised */
 } b2i_commit_kind;
 
@@ -94,6 +95,11 @@ typedef struct b2i_store_ops {
     void (*rollback)(b2i_store *store);
     /* Rewrites without dead space; NULL: there is none.  Entries change. */
     b2c_status (*compact)(b2i_store *store, struct b2c_schunk *schunk, b2c_error *err);
+    /*
+     * Of a store that is read: whether its last commit is still the frame's.  After two more of
+     * them the room of chunks may have been used again.  NULL: nobody else can change it.
+     */
+    bool (*is_current)(const b2i_store *store);
     /* After opening: takes up what a writer that was killed has left.  May be NULL. */
     b2c_status (*recover)(b2i_store *store, struct b2c_schunk *schunk, b2c_error *err);
     /* Frees the store, also on failure.  schunk NULL: writes nothing any more. */
@@ -106,12 +112,13 @@ struct b2i_store {
     bool is_writable;
     bool failed; /* a write failed: what is on the medium is older than the object */
     bool in_transaction;
-    bool has_redo;      /* single chunks kept since the last commit survive a crash */
-    bool is_trusted;    /* nobody else wrote since the records of chunks were: they must fit */
-    bool is_complete;   /* trusted, and every chunk has a record */
-    bool checksums;     /* write records and fingerprints */
-    bool verifies;      /* compare checksums when reading */
-    uint8_t durability; /* B2C_DURABILITY_… */
+    bool has_redo;           /* single chunks kept since the last commit survive a crash */
+    bool is_trusted;         /* nobody else wrote since the records of chunks were: they must fit */
+    bool is_complete;        /* trusted, and every chunk has a record */
+    bool checksums;          /* write records and fingerprints */
+    bool verifies;           /* compare checksums when reading */
+    uint8_t durability;      /* B2C_DURABILITY_… */
+    uint32_t max_open_files; /* of a directory */
     /* Of the frame as stored now; 0 for lists in memory. */
     uint64_t frame_len;
     uint64_t header_len;

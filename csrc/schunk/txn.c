@@ -18,6 +18,7 @@ b2c_status b2i_schunk_check_writable(const b2c_schunk *s, b2c_error *err)
 
 b2c_status b2i_schunk_edited(b2c_schunk *s, b2i_commit_kind kind, b2c_error *err)
 {
+    s->edits++;
     s->changed = true;
     s->has_stored_flags = false;
     if (s->saved != NULL) {
@@ -100,6 +101,7 @@ void b2i_schunk_rollback(b2c_schunk *s)
     if (s->saved == NULL) {
         return;
     }
+    s->edits++;
     b2i_state now = s->now;
     s->now = *s->saved;
     *s->saved = now;
@@ -117,6 +119,7 @@ b2c_status b2i_schunk_begin_steps(b2c_schunk *s, bool *opened, b2c_error *err)
 
 b2c_status b2i_schunk_end_steps(b2c_schunk *s, bool opened, b2c_status st, b2c_error *err)
 {
+    s->edits++;
     if (!opened) {
         return st;
     }

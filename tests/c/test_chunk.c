@@ -4,6 +4,8 @@
  */
 #include "blosc2c.h"
 #include "harness.h"
+#include "alloc.h"
+#include "bytes.h"
 
 static b2c_ctx *ctx, *parallel;
 
@@ -161,6 +163,51 @@ static void test_round_trips(void)
     free(out);
 }
 
+/* Chunks so large that the encoder tries levels and splitting on a sample. */
+static void test_trials(void)
+{
+    enum { N = 600000 };
+    uint8_t *src = malloc(N), *chunk = malloc(N + 32), *chunk2 = malloc(N + 32), *out = malloc(N);
+    uint64_t seed = 7;
+    for (size_t i = 0; i < N; i += 4) { /* a noisy plane, one of few values, two of a counter */
+        uint64_t r = harness_random(&seed) >> 20;
+        b2i_st32le(src + i,
+                   (uint32_t)(i << 14) | (uint32_t)(r & 255) | (uint32_t)(r >> 8 & 7) << 8);
+    }
+    for (int codec = 0; codec < 6; codec++) {
+        b2c_cparams cp;
+        b2c_cparams_init(&cp);
+        cp.codec = (uint8_t)codec;
+        cp.typesize = 4;
+        cp.clevel = 4;
+        if (!b2c_codec_available(cp.codec)) {
+            continue;
+        }
+        for (int filter = 0; filter < 3; filter++) {
+            cp.filters[5] = (uint8_t)filter;
+            round_trip(&cp, src, N, chunk, chunk2, out);
+        }
+        /* Without memory at any point: a failure, or the same bytes. */
+        size_t len = 0, len2 = 0, n = 0;
+        cp.filters[5] = B2C_FILTER_SHUFFLE;
+        CHECK_EQ(b2c_compress(ctx, &cp, src, N, chunk, N + 32, &len, NULL), B2C_OK);
+        for (b2c_status st = B2C_E_MEMORY; st != B2C_OK && n < 1000;) {
+            b2c_ctx *fresh = NULL;
+            CHECK_EQ(b2c_ctx_new(NULL, 1, NULL, &fresh, NULL), B2C_OK);
+            b2i_alloc_fail_at(++n, false);
+            st = b2c_compress(fresh, &cp, src, N, chunk2, N + 32, &len2, NULL);
+            b2i_alloc_fail_at(0, false);
+            CHECK(st == B2C_E_MEMORY || (st == B2C_OK && len2 == len));
+            b2c_ctx_free(fresh);
+        }
+        CHECK(n > 3 && n < 1000 && memcmp(chunk, chunk2, len) == 0);
+    }
+    free(src);
+    free(chunk);
+    free(chunk2);
+    free(out);
+}
+
 static void test_specials(void)
 {
     uint8_t chunk[332], out[64], value[4] = { 1, 2, 3, 4 };
@@ -273,6 +320,7 @@ int main(void)
     CHECK_EQ(b2c_ctx_new(pool, 3, NULL, &parallel, NULL), B2C_OK);
     test_worked_examples();
     test_round_trips();
+    test_trials();
     test_specials();
     test_damage();
     test_arguments();

@@ -8,7 +8,15 @@
 #include "filter.h"
 #include "shuffle.h"
 
-enum { BYTEDELTA_34 = 34, BYTEDELTA = 35, INT_TRUNC = 36, MAX_LEN = 4096, CURRENT_VERSION = 5 };
+enum {
+    NDCELL = 32,
+    NDMEAN = 33,
+    BYTEDELTA_34 = 34,
+    BYTEDELTA = 35,
+    INT_TRUNC = 36,
+    MAX_LEN = 4096,
+    CURRENT_VERSION = 5
+};
 
 static uint8_t noise[MAX_LEN];
 
@@ -31,7 +39,7 @@ static bool round_trip(const b2i_pipeline *pl, const uint8_t *src, size_t n, con
     memcpy(copy, src, n);
     memset(a, 0xEE, sizeof a);
     memset(b, 0xEE, sizeof b);
-    b2i_pipeline_forward(pl, src, n, ref, ref_len, a, b, &out);
+    CHECK_EQ(b2i_pipeline_forward(pl, src, n, ref, ref_len, a, b, &out, NULL), B2C_OK);
     CHECK(memcmp(src, copy, n) == 0);
     CHECK(out == a || out == b || out == src);
     CHECK((out == src) == (n == 0 || b2i_pipeline_is_empty(pl, false)));
@@ -39,11 +47,11 @@ static bool round_trip(const b2i_pipeline *pl, const uint8_t *src, size_t n, con
 
     memcpy(in, out, n);
     memset(restored, 0xEE, n);
-    b2i_pipeline_backward(pl, in, n, ref, ref_len, tmp, restored);
+    CHECK_EQ(b2i_pipeline_backward(pl, in, n, ref, ref_len, tmp, restored, NULL), B2C_OK);
     if (b2i_pipeline_single(pl)) {
         static uint8_t again[MAX_LEN];
         memset(again, 0xEE, n);
-        b2i_pipeline_backward_single(pl, result, n, ref, ref_len, again);
+        CHECK_EQ(b2i_pipeline_backward_single(pl, result, n, ref, ref_len, again, NULL), B2C_OK);
         CHECK(memcmp(again, restored, n) == 0);
     }
     return memcmp(src, restored, n) == 0;
@@ -281,10 +289,13 @@ static void test_buggy_bytedelta(void)
             }
             b2i_pipeline by_meta = one(BYTEDELTA_34, (uint8_t)unit, 77);
             b2i_pipeline by_typesize = one(BYTEDELTA_34, 0, (uint32_t)unit);
-            b2i_pipeline_backward_single(&by_meta, encoded, n, NULL, 0, restored);
+            CHECK_EQ(b2i_pipeline_backward_single(&by_meta, encoded, n, NULL, 0, restored, NULL),
+                     B2C_OK);
             CHECK(memcmp(restored, noise, n) == 0);
             memset(restored, 0, n);
-            b2i_pipeline_backward_single(&by_typesize, encoded, n, NULL, 0, restored);
+            CHECK_EQ(
+                b2i_pipeline_backward_single(&by_typesize, encoded, n, NULL, 0, restored, NULL),
+                B2C_OK);
             CHECK(memcmp(restored, noise, n) == 0);
         }
     }
@@ -298,12 +309,14 @@ static void test_old_bitshuffle(void)
     for (uint8_t version = 1; version <= CURRENT_VERSION; version++) {
         b2i_pipeline pl = one(B2C_FILTER_BITSHUFFLE, 0, 4);
         pl.chunk_version = version;
-        b2i_pipeline_backward_single(&pl, noise, 71, NULL, 0, restored); /* 17 elements */
+        CHECK_EQ(b2i_pipeline_backward_single(&pl, noise, 71, NULL, 0, restored, NULL),
+                 B2C_OK); /* 17 elements */
         b2i_bitshuffle(restored, 71, 4, transposed);
         CHECK((memcmp(restored, noise, 71) == 0) == (version <= 2));
         CHECK((memcmp(transposed, noise, 71) == 0) == (version > 2));
 
-        b2i_pipeline_backward_single(&pl, noise, 67, NULL, 0, restored); /* 16 and 3 bytes */
+        CHECK_EQ(b2i_pipeline_backward_single(&pl, noise, 67, NULL, 0, restored, NULL),
+                 B2C_OK); /* 16 and 3 bytes */
         b2i_bitshuffle(restored, 67, 4, transposed);
         CHECK(memcmp(transposed, noise, 67) == 0);
         CHECK(memcmp(restored + 64, noise + 64, 3) == 0);
@@ -326,7 +339,7 @@ static void test_order(void)
     /* A parameter of 0 stands for the type size when reading. */
     b2i_pipeline without = one(BYTEDELTA, 0, 4);
     b2i_bytedelta_forward(noise, 1003, 4, step);
-    b2i_pipeline_backward_single(&without, step, 1003, NULL, 0, restored);
+    CHECK_EQ(b2i_pipeline_backward_single(&without, step, 1003, NULL, 0, restored, NULL), B2C_OK);
     CHECK(memcmp(restored, noise, 1003) == 0);
 
     /* Two shuffles; and one whose unit of 1 changes nothing. */
@@ -377,6 +390,101 @@ static void test_delta_of_truncated(void)
     CHECK(memcmp(block1, truncated, N) == 0);
 }
 
+/* ---- blocks of arrays ---- */
+
+static b2c_block block_of(uint32_t typesize, uint32_t ndim, const uint32_t *shape)
+{
+    return (b2c_block){ .typesize = typesize, .ndim = ndim, .blockshape = shape };
+}
+
+/* Cells of 2 x 2 items in a block of 3 x 5: whole ones, and such that are cut off. */
+static void test_cells(void)
+{
+    static const uint32_t shape[] = { 3, 5 };
+    static const uint8_t expected[] = { 0, 1, 5, 6, 2, 3, 7, 8, 4, 9, 10, 11, 12, 13, 14 };
+    b2c_block block = block_of(1, 2, shape);
+    b2i_pipeline pl = one(NDCELL, 2, 1);
+    uint8_t in[15], result[15], restored[15];
+    for (uint8_t i = 0; i < 15; i++) {
+        in[i] = i;
+    }
+    pl.block = &block;
+    CHECK_EQ(b2i_pipeline_check_block(&pl, 15, true, NULL), B2C_OK);
+    CHECK(round_trip(&pl, in, 15, NULL, 0, result, restored));
+    CHECK(memcmp(result, expected, 15) == 0);
+}
+
+/* Every edge in blocks of one to eight dimensions: a permutation, undone exactly. */
+static void test_cells_of_any_shape(void)
+{
+    static uint8_t result[MAX_LEN], restored[MAX_LEN];
+    uint64_t state = 99;
+    for (int round = 0; round < 500; round++) {
+        uint32_t shape[8], ndim = (uint32_t)(harness_random(&state) % 8 + 1);
+        uint32_t typesize = (uint32_t)(harness_random(&state) % 5 + 1);
+        size_t n = typesize;
+        for (uint32_t d = 0; d < ndim; d++) {
+            shape[d] = (uint32_t)(harness_random(&state) % (ndim > 4 ? 3 : 6) + 1);
+            n *= shape[d];
+        }
+        if (n > MAX_LEN) {
+            continue;
+        }
+        b2c_block block = block_of(typesize, ndim, shape);
+        b2i_pipeline pl = one(NDCELL, (uint8_t)(harness_random(&state) % 7 + 1), typesize);
+        pl.block = &block;
+        CHECK_EQ(b2i_pipeline_check_block(&pl, n, false, NULL), B2C_OK);
+        CHECK(round_trip(&pl, noise, n, NULL, 0, result, restored));
+    }
+}
+
+/* All items of a cell get its mean. */
+static void test_means(void)
+{
+    static const uint32_t shape[] = { 2, 3 };
+    static const float in[] = { 1, 3, 10, 5, 7, 20 }, expected[] = { 4, 4, 15, 4, 4, 15 };
+    b2c_block block = block_of(4, 2, shape);
+    b2i_pipeline pl = one(NDMEAN, 2, 4);
+    uint8_t bytes[24], result[24], restored[24];
+    for (size_t i = 0; i < 6; i++) {
+        uint32_t bits;
+        memcpy(&bits, &in[i], 4);
+        b2i_st32le(bytes + 4 * i, bits);
+    }
+    pl.block = &block;
+    CHECK(!round_trip(&pl, bytes, 24, NULL, 0, result, restored));
+    for (size_t i = 0; i < 6; i++) {
+        uint32_t bits = b2i_ld32le(restored + 4 * i);
+        CHECK(memcmp(&bits, &expected[i], 4) == 0);
+    }
+}
+
+static void test_block_checks(void)
+{
+    static const uint32_t shape[] = { 4, 6 }, none[] = { 4, 0 };
+    b2c_block block = block_of(4, 2, shape), empty = block_of(4, 2, none);
+    b2c_block nine = { .typesize = 4, .ndim = 9 };
+    b2i_pipeline pl = one(NDCELL, 4, 4), mean = one(NDMEAN, 9, 4);
+    b2c_error err;
+    CHECK_EQ(b2i_pipeline_check_block(&pl, 96, true, &err), B2C_E_ARGUMENT);
+    CHECK_EQ(b2i_pipeline_check_block(&pl, 96, false, &err), B2C_E_UNSUPPORTED);
+    pl.block = &block;
+    CHECK_EQ(b2i_pipeline_check_block(&pl, 96, true, &err), B2C_OK);
+    CHECK_EQ(b2i_pipeline_check_block(&pl, 92, false, &err), B2C_E_UNSUPPORTED);
+    CHECK_EQ(b2i_pipeline_check_block(&pl, 192, false, &err), B2C_E_UNSUPPORTED);
+    pl.metas[5] = 5; /* larger than a side of the block */
+    CHECK_EQ(b2i_pipeline_check_block(&pl, 96, true, &err), B2C_E_ARGUMENT);
+    CHECK_EQ(b2i_pipeline_check_block(&pl, 96, false, &err), B2C_OK);
+    mean.block = &block;
+    CHECK_EQ(b2i_pipeline_check_block(&mean, 96, true, &err), B2C_OK);
+    mean.metas[5] = 0;
+    CHECK_EQ(b2i_pipeline_check_block(&mean, 96, false, &err), B2C_E_UNSUPPORTED);
+    pl.block = &empty;
+    CHECK_EQ(b2i_pipeline_check_block(&pl, 0, false, &err), B2C_E_UNSUPPORTED);
+    pl.block = &nine;
+    CHECK_EQ(b2i_pipeline_check_block(&pl, 4, false, &err), B2C_E_UNSUPPORTED);
+}
+
 /* ---- checks ---- */
 
 static void check_one(uint8_t filter, int meta, uint32_t typesize, b2c_status reading,
@@ -397,7 +505,7 @@ static void test_checks(void)
     const b2c_status ok = B2C_OK, bad = B2C_E_ARGUMENT, unknown = B2C_E_UNKNOWN_FILTER;
 
     for (unsigned id = 0; id < 256; id++) {
-        bool known = id <= 4 || (id >= 34 && id <= 36);
+        bool known = id <= 4 || (id >= 32 && id <= 36);
         bool can_write = known && id != BYTEDELTA_34;
         check_one((uint8_t)id, 5, 4, known ? ok : unknown, !known ? unknown : can_write ? ok : bad);
         CHECK((b2c_filter_name((uint8_t)id) != NULL) == (id <= 4 || (id >= 32 && id <= 36)));
@@ -411,6 +519,8 @@ static void test_checks(void)
         }
     }
     check_one(4, 5, 2, ok, bad);
+    check_one(NDCELL, 0, 4, ok, bad);
+    check_one(NDMEAN, 4, 2, ok, bad);
     check_one(4, 5, 1, ok, bad);
     check_one(INT_TRUNC, 8, 1, ok, ok);
     check_one(INT_TRUNC, 9, 1, ok, bad);
@@ -442,6 +552,27 @@ static void test_version(void)
     CHECK(strcmp(b2c_version(), text) == 0);
 }
 
+/* Which pipelines the block decoder may undo by gathering planes. */
+static void test_lone_shuffle(void)
+{
+    b2i_pipeline pl = { .filters = { 0, 0, 0, 0, 0, B2C_FILTER_SHUFFLE }, .typesize = 4 };
+    CHECK(b2i_pipeline_is_shuffle(&pl, 4) && !b2i_pipeline_is_shuffle(&pl, 8));
+    pl.filters[0] = B2C_FILTER_TRUNC_PREC; /* nothing to undo */
+    CHECK(b2i_pipeline_is_shuffle(&pl, 4));
+    pl.metas[5] = 8;
+    CHECK(b2i_pipeline_is_shuffle(&pl, 8) && !b2i_pipeline_is_shuffle(&pl, 4));
+    pl.metas[5] = 1;
+    CHECK(!b2i_pipeline_is_shuffle(&pl, 1) && !b2i_pipeline_is_shuffle(&pl, 4));
+    pl.metas[5] = 0;
+    pl.filters[1] = B2C_FILTER_SHUFFLE;
+    CHECK(!b2i_pipeline_is_shuffle(&pl, 4));
+    pl.filters[1] = B2C_FILTER_DELTA;
+    CHECK(!b2i_pipeline_is_shuffle(&pl, 4));
+    pl.filters[1] = 0;
+    pl.filters[5] = B2C_FILTER_BITSHUFFLE;
+    CHECK(!b2i_pipeline_is_shuffle(&pl, 4));
+}
+
 int main(void)
 {
     uint64_t state = 42424242;
@@ -454,9 +585,14 @@ int main(void)
     test_truncation_lengths();
     test_buggy_bytedelta();
     test_old_bitshuffle();
+    test_lone_shuffle();
     test_order();
     test_random_pipelines();
     test_delta_of_truncated();
+    test_cells();
+    test_cells_of_any_shape();
+    test_means();
+    test_block_checks();
     test_checks();
     test_version();
     return RESULT();

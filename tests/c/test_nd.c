@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include "harness.h"
-#include "nd.h"
+#include "nd_array.h"
 
 static b2c_ctx *ctx, *parallel;
 static uint64_t seed = 7;
@@ -110,26 +110,7 @@ static b2c_nd random_nd(void)
 
 static b2c_schunk *new_array(const b2c_nd *nd)
 {
-    uint8_t meta[512];
-    size_t len = 0;
-    b2c_schunk *s = NULL;
-    b2c_schunk_params p;
-    b2c_schunk_params_init(&p);
-    p.cparams.codec = B2C_CODEC_BLOSCLZ;
-    p.cparams.typesize = nd->itemsize;
-    p.cparams.blocksize = (uint32_t)b2c_nd_blocksize(nd);
-    p.cparams.filters[5] = (uint8_t)below(4);
-    p.chunksize = (int64_t)b2c_nd_chunksize(nd);
-    CHECK_EQ(b2c_nd_meta_encode(nd, "|u1", 3, meta, sizeof meta, &len, NULL), B2C_OK);
-    const char *name = "b2nd";
-    const void *content = meta;
-    uint32_t meta_len = (uint32_t)len;
-    p.nmeta = 1;
-    p.meta_names = &name;
-    p.meta_contents = &content;
-    p.meta_lens = &meta_len;
-    CHECK_EQ(b2c_schunk_new(&p, &s, NULL), B2C_OK);
-    return s;
+    return nd_array_new(nd, NULL, (uint8_t)below(4));
 }
 
 /* A random box of an array with the given items, read by the library and by plain loops. */
@@ -190,8 +171,11 @@ static void test_arrays(void)
         }
         b2c_schunk *s = new_array(&nd);
         b2c_error err = { 0 };
-        CHECK_EQ(b2c_nd_append_all(s, parallel, &nd, src, nbytes + 1, NULL), B2C_E_ARGUMENT);
-        CHECK_EQ(b2c_nd_append_all(s, parallel, &nd, src, nbytes, &err), B2C_OK);
+        CHECK_EQ(
+            b2c_nd_append_chunks(s, parallel, &nd, 0, b2c_nd_nchunks(&nd), src, nbytes + 1, NULL),
+            B2C_E_ARGUMENT);
+        CHECK_EQ(b2c_nd_append_chunks(s, parallel, &nd, 0, b2c_nd_nchunks(&nd), src, nbytes, &err),
+                 B2C_OK);
         CHECK_EQ(b2c_nd_from_schunk(s, &back, &err), B2C_OK);
         if (b2c_nd_nchunks(&nd) > 0) {
             CHECK_EQ(back.itemsize, nd.itemsize);
@@ -202,6 +186,41 @@ static void test_arrays(void)
         b2c_schunk_free(s);
         free(src);
     }
+}
+
+/* Chunks that make boxes, a few at a time: the same array as all at once. */
+static void test_append_boxes(void)
+{
+    b2c_nd nd = { .size = sizeof nd,
+                  .ndim = 2,
+                  .itemsize = 2,
+                  .shape = { 7, 11 },
+                  .chunks = { 3, 4 },
+                  .blocks = { 2, 2 } };
+    uint16_t src[77], out[77], part[77];
+    uint64_t start[2] = { 0, 0 }, step[2] = { 1, 1 };
+    b2c_error err;
+    b2c_schunk *s = new_array(&nd);
+    for (uint16_t i = 0; i < 77; i++) {
+        src[i] = i;
+    }
+    CHECK_EQ(b2c_nd_append_chunks(s, parallel, &nd, 0, 3, src, 66, NULL), B2C_OK); /* a row */
+    CHECK_EQ(b2c_nd_append_chunks(s, parallel, &nd, 4, 1, src, 66, &err), B2C_E_ARGUMENT);
+    CHECK_EQ(b2c_nd_append_chunks(s, parallel, &nd, 3, 4, src, 66, &err), B2C_E_ARGUMENT);
+    CHECK(strcmp(err.field, "nchunks") == 0);
+    CHECK_EQ(b2c_nd_append_chunks(s, parallel, &nd, 3, 7, src, 66, &err), B2C_E_ARGUMENT);
+    for (int i = 0; i < 3; i++) {
+        memcpy(part + 4 * i, src + 33 + 11 * i, 8);
+        memcpy(part + 20 + 7 * i, src + 37 + 11 * i, 14);
+    }
+    CHECK_EQ(b2c_nd_append_chunks(s, ctx, &nd, 3, 1, part, 24, NULL), B2C_OK);
+    CHECK_EQ(b2c_nd_append_chunks(s, ctx, &nd, 4, 2, part + 20, 42, NULL), B2C_OK);
+    CHECK_EQ(b2c_nd_append_chunks(s, ctx, &nd, 6, 3, src + 66, 20, NULL), B2C_E_ARGUMENT);
+    CHECK_EQ(b2c_nd_append_chunks(s, ctx, &nd, 6, 3, src + 66, 22, NULL), B2C_OK);
+    CHECK_EQ(b2c_nd_append_chunks(s, ctx, &nd, 9, 0, NULL, 0, NULL), B2C_OK);
+    CHECK_EQ(b2c_nd_read(s, ctx, &nd, start, nd.shape, step, out, sizeof out, NULL), B2C_OK);
+    CHECK(memcmp(out, src, sizeof src) == 0);
+    b2c_schunk_free(s);
 }
 
 /* Arrays of strangers whose chunks have other blocks than the array says. */
@@ -248,9 +267,9 @@ static void test_missing_chunk(void)
     uint8_t src[50] = { 1, 2, 3 }, out[100];
     uint64_t start = 0, count = 100, step = 1;
     b2c_error err = { 0 };
-    CHECK_EQ(b2c_nd_append_chunk(s, ctx, &nd, 1, src, 50, &err), B2C_E_ARGUMENT);
-    CHECK_EQ(b2c_nd_append_chunk(s, ctx, &nd, 0, src, 49, &err), B2C_E_ARGUMENT);
-    CHECK_EQ(b2c_nd_append_chunk(s, ctx, &nd, 0, src, 50, &err), B2C_OK);
+    CHECK_EQ(b2c_nd_append_chunks(s, ctx, &nd, 1, 1, src, 50, &err), B2C_E_ARGUMENT);
+    CHECK_EQ(b2c_nd_append_chunks(s, ctx, &nd, 0, 1, src, 49, &err), B2C_E_ARGUMENT);
+    CHECK_EQ(b2c_nd_append_chunks(s, ctx, &nd, 0, 1, src, 50, &err), B2C_OK);
     CHECK_EQ(b2c_nd_read(s, ctx, &nd, &start, &count, &step, out, 100, &err), B2C_E_TRUNCATED);
     CHECK_EQ(err.chunk, 1);
     step = 0;
@@ -291,7 +310,8 @@ static model new_model(void)
     m.items = malloc(n + 1);
     fill(m.items, n);
     m.s = new_array(&m.nd);
-    CHECK_EQ(b2c_nd_append_all(m.s, ctx, &m.nd, m.items, n, NULL), B2C_OK);
+    CHECK_EQ(b2c_nd_append_chunks(m.s, ctx, &m.nd, 0, b2c_nd_nchunks(&m.nd), m.items, n, NULL),
+             B2C_OK);
     return m;
 }
 
@@ -456,10 +476,10 @@ static void test_resize_errors(void)
     uint64_t shape = 200;
     b2c_nd other = nd;
     b2c_error err;
-    CHECK_EQ(b2c_nd_append_chunk(s, ctx, &nd, 0, src, 50, NULL), B2C_OK);
+    CHECK_EQ(b2c_nd_append_chunks(s, ctx, &nd, 0, 1, src, 50, NULL), B2C_OK);
     CHECK_EQ(b2c_nd_resize(s, ctx, &nd, &shape, &err), B2C_E_CORRUPT); /* a chunk is missing */
     CHECK(err.expected == 2 && err.actual == 1);
-    CHECK_EQ(b2c_nd_append_chunk(s, ctx, &nd, 1, src, 50, NULL), B2C_OK);
+    CHECK_EQ(b2c_nd_append_chunks(s, ctx, &nd, 1, 1, src, 50, NULL), B2C_OK);
     other.shape[0] = 99;
     CHECK_EQ(b2c_nd_resize(s, ctx, &other, &shape, &err), B2C_E_ARGUMENT);
     CHECK(strcmp(err.field, "nd") == 0);
@@ -488,7 +508,8 @@ static void test_all_or_nothing(void)
     seed = 11;
     fill(m.items, 9 * 11 * 4);
     memset(src, 7, sizeof src);
-    CHECK_EQ(b2c_nd_append_all(m.s, ctx, &nd, m.items, 9 * 11 * 4, NULL), B2C_OK);
+    CHECK_EQ(b2c_nd_append_chunks(m.s, ctx, &nd, 0, b2c_nd_nchunks(&nd), m.items, 9 * 11 * 4, NULL),
+             B2C_OK);
     b2c_status st = B2C_E_MEMORY;
     int failures = 0;
     for (uint64_t n = 1; st != B2C_OK; n++, failures++) {
@@ -520,44 +541,265 @@ static void test_all_or_nothing(void)
     free_model(&m);
 }
 
-static void test_points(void)
+/* Random places along some dimensions of a model, and a box along the others. */
+typedef struct place_list {
+    b2c_nd_places p;
+    uint64_t coords[60 * 16];
+    uint64_t start[16], count[16], step[16];
+    uint64_t row; /* items of the box */
+} place_list;
+
+static void random_places(const b2c_nd *nd, place_list *list)
 {
-    for (int round = 0; round < 200; round++) {
+    *list = (place_list){ .p = { .size = sizeof list->p }, .row = 1 };
+    b2c_nd_places *p = &list->p;
+    random_box(nd, list->start, list->count, list->step);
+    for (uint32_t d = 0; d < nd->ndim; d++) {
+        if (below(2) != 0) {
+            p->axes[p->naxes++] = d;
+        } else {
+            list->row *= list->count[d];
+        }
+    }
+    p->nplaces = below(60);
+    for (uint32_t i = 0; i < p->naxes; i++) {
+        p->nplaces = nd->shape[p->axes[i]] == 0 ? 0 : p->nplaces;
+    }
+    for (uint64_t i = 0; i < p->nplaces * p->naxes; i++) {
+        list->coords[i] = below(nd->shape[p->axes[i % p->naxes]]);
+    }
+    p->coords = list->coords;
+    p->start = list->start;
+    p->count = list->count;
+    p->step = list->step;
+}
+
+/* Where item i of row k is among the model's. */
+static uint64_t place_of(const model *m, const place_list *list, uint64_t k, uint64_t i)
+{
+    uint64_t stride[16], at = 0;
+    uint32_t axis = list->p.naxes;
+    b2i_strides(m->nd.ndim, m->nd.shape, m->nd.itemsize, stride);
+    for (uint32_t d = m->nd.ndim; d-- > 0;) {
+        if (axis > 0 && list->p.axes[axis - 1] == d) {
+            axis--;
+            at += list->coords[k * list->p.naxes + axis] * stride[d];
+        } else {
+            at += (list->start[d] + i % list->count[d] * list->step[d]) * stride[d];
+            i /= list->count[d];
+        }
+    }
+    return at;
+}
+
+static void check_places(const model *m, const place_list *list)
+{
+    size_t row = (size_t)list->row * m->nd.itemsize, n = (size_t)list->p.nplaces * row;
+    uint8_t *out = malloc(n + 1);
+    int wrong = 0;
+    CHECK_EQ(b2c_nd_read_places(m->s, below(2) ? ctx : parallel, &m->nd, &list->p, out, n, NULL),
+             B2C_OK);
+    for (uint64_t k = 0; k < list->p.nplaces; k++) {
+        for (uint64_t i = 0; i < list->row; i++) {
+            wrong += memcmp(out + k * row + i * m->nd.itemsize, m->items + place_of(m, list, k, i),
+                            m->nd.itemsize) != 0;
+        }
+    }
+    CHECK_EQ(wrong, 0);
+    if (n > 0) {
+        CHECK_EQ(b2c_nd_read_places(m->s, ctx, &m->nd, &list->p, out, n - 1, NULL),
+                 B2C_E_OUTPUT_SIZE);
+    }
+    free(out);
+}
+
+static void write_places(model *m, const place_list *list)
+{
+    size_t row = (size_t)list->row * m->nd.itemsize, n = (size_t)list->p.nplaces * row;
+    uint8_t *src = malloc(n + 1);
+    fill(src, n);
+    CHECK_EQ(b2c_nd_write_places(m->s, parallel, &m->nd, &list->p, src, n + 1, NULL),
+             B2C_E_ARGUMENT);
+    CHECK_EQ(b2c_nd_write_places(m->s, below(2) ? ctx : parallel, &m->nd, &list->p, src, n, NULL),
+             B2C_OK);
+    for (uint64_t k = 0; k < list->p.nplaces; k++) { /* in order: the last of a place counts */
+        for (uint64_t i = 0; i < list->row; i++) {
+            memcpy(m->items + place_of(m, list, k, i), src + k * row + i * m->nd.itemsize,
+                   m->nd.itemsize);
+        }
+    }
+    free(src);
+}
+
+static void check_bad_places(const model *m, place_list *list)
+{
+    uint8_t out[1];
+    if (list->p.naxes > 0) {
+        list->p.nplaces = 1;
+        list->coords[list->p.naxes - 1] = m->nd.shape[list->p.axes[list->p.naxes - 1]];
+        CHECK_EQ(b2c_nd_read_places(m->s, ctx, &m->nd, &list->p, out, 0, NULL), B2C_E_RANGE);
+        CHECK_EQ(b2c_nd_write_places(m->s, ctx, &m->nd, &list->p, out, 0, NULL), B2C_E_RANGE);
+        list->p.coords = NULL;
+        CHECK_EQ(b2c_nd_read_places(m->s, ctx, &m->nd, &list->p, out, 1, NULL), B2C_E_ARGUMENT);
+        list->p.nplaces = 0;
+    }
+    list->p.axes[list->p.naxes++] = m->nd.ndim;
+    CHECK_EQ(b2c_nd_read_places(m->s, ctx, &m->nd, &list->p, out, 1, NULL), B2C_E_ARGUMENT);
+    if (m->nd.ndim > 1) {
+        list->p.naxes = 2;
+        list->p.axes[0] = list->p.axes[1] = 1;
+        CHECK_EQ(b2c_nd_read_places(m->s, ctx, &m->nd, &list->p, out, 1, NULL), B2C_E_ARGUMENT);
+    }
+    list->p.size = 0;
+    CHECK_EQ(b2c_nd_read_places(m->s, ctx, &m->nd, &list->p, out, 1, NULL), B2C_E_ARGUMENT);
+}
+
+static void test_places(void)
+{
+    for (int round = 0; round < 300; round++) {
         model m = new_model();
-        uint64_t stride[16], n = nitems(&m.nd) == 0 ? 0 : below(60);
-        uint64_t *coords = malloc(n * 16 * sizeof *coords + 1);
-        uint8_t *out = malloc((size_t)n * m.nd.itemsize + 1);
-        int wrong = 0;
-        b2i_strides(m.nd.ndim, m.nd.shape, m.nd.itemsize, stride);
-        for (uint64_t i = 0; i < n * m.nd.ndim; i++) {
-            coords[i] = below(m.nd.shape[i % m.nd.ndim]);
+        place_list list;
+        for (int i = 0; i < 4; i++) {
+            random_places(&m.nd, &list);
+            check_places(&m, &list);
+            random_places(&m.nd, &list);
+            write_places(&m, &list);
         }
-        CHECK_EQ(b2c_nd_read_points(m.s, below(2) ? ctx : parallel, &m.nd, coords, n, out,
-                                    (size_t)n * m.nd.itemsize, NULL),
-                 B2C_OK);
-        for (uint64_t i = 0; i < n; i++) {
-            uint64_t at = 0;
-            for (uint32_t d = 0; d < m.nd.ndim; d++) {
-                at += coords[i * m.nd.ndim + d] * stride[d];
-            }
-            wrong += memcmp(out + i * m.nd.itemsize, m.items + at, m.nd.itemsize) != 0;
-        }
-        CHECK_EQ(wrong, 0);
-        if (n > 0) {
-            CHECK_EQ(b2c_nd_read_points(m.s, ctx, &m.nd, coords, n, out,
-                                        (size_t)n * m.nd.itemsize - 1, NULL),
-                     B2C_E_OUTPUT_SIZE);
-        }
-        if (n > 0 && m.nd.ndim > 0) {
-            coords[0] = m.nd.shape[0];
-            CHECK_EQ(b2c_nd_read_points(m.s, ctx, &m.nd, coords, n, out, (size_t)n * m.nd.itemsize,
-                                        NULL),
-                     B2C_E_RANGE);
-        }
-        free(coords);
-        free(out);
+        check_model(&m);
+        check_bad_places(&m, &list);
         free_model(&m);
     }
+}
+
+/* Single items, again and again between edits: never one from before. */
+static void test_items(void)
+{
+    int nkept = 0;
+    for (int round = 0; round < 100; round++) {
+        model m = new_model(), other = new_model();
+        uint64_t start[16], count[16], step[16], stride[16];
+        for (int i = 0; i < 60; i++) {
+            model *use = below(2) != 0 ? &m : &other;
+            uint64_t coord[16], at = 0;
+            uint8_t item[300];
+            if (nitems(&use->nd) == 0) {
+                continue;
+            }
+            b2i_strides(use->nd.ndim, use->nd.shape, use->nd.itemsize, stride);
+            for (uint32_t d = 0; d < use->nd.ndim; d++) {
+                coord[d] = below(use->nd.shape[d]);
+                at += coord[d] * stride[d];
+            }
+            CHECK_EQ(b2c_nd_read_item(use->s, ctx, &use->nd, coord, 0, item, sizeof item, NULL),
+                     B2C_OK);
+            CHECK(memcmp(item, use->items + at, use->nd.itemsize) == 0);
+            b2c_status st = b2c_nd_read_item(use->s, ctx, &use->nd, coord, 1, item, 300, NULL);
+            CHECK(st == B2C_OK || st == B2C_E_NOT_FOUND); /* chunks of zeros are not kept */
+            CHECK(memcmp(item, use->items + at, use->nd.itemsize) == 0);
+            nkept += st == B2C_OK;
+            CHECK_EQ(b2c_nd_read_item(use->s, ctx, &use->nd, coord, 0, item, use->nd.itemsize - 1u,
+                                      NULL),
+                     B2C_E_OUTPUT_SIZE);
+            if (use->nd.ndim > 0) {
+                coord[0] = use->nd.shape[0];
+                CHECK_EQ(b2c_nd_read_item(use->s, ctx, &use->nd, coord, 0, item, sizeof item, NULL),
+                         B2C_E_RANGE);
+            }
+            if (below(4) == 0) {
+                random_box(&use->nd, start, count, step);
+                write_box(use, start, count, step);
+            }
+        }
+        free_model(&m);
+        free_model(&other); /* the next ones may be made where these were */
+    }
+    CHECK(nkept > 1000);
+}
+
+/* What was read inside a transaction that is rolled back is not there afterwards. */
+static void test_items_after_rollback(void)
+{
+    b2c_nd nd = { .size = sizeof nd,
+                  .ndim = 1,
+                  .itemsize = 4,
+                  .shape = { 100 },
+                  .chunks = { 50 },
+                  .blocks = { 50 } };
+    b2c_schunk *s = new_array(&nd);
+    uint32_t src[100] = { 1, 2, 3 }, item = 0, nine = 9;
+    uint64_t start = 1, one = 1, shape = 40, full = 100;
+    CHECK_EQ(b2c_nd_append_chunks(s, ctx, &nd, 0, b2c_nd_nchunks(&nd), src, sizeof src, NULL),
+             B2C_OK);
+    CHECK_EQ(b2c_schunk_begin(s, NULL), B2C_OK);
+    CHECK_EQ(b2c_nd_write(s, ctx, &nd, &start, &one, &one, &nine, 4, NULL), B2C_OK);
+    CHECK_EQ(b2c_nd_read_item(s, ctx, &nd, &start, 0, &item, 4, NULL), B2C_OK);
+    CHECK_EQ(item, 9);
+    CHECK_EQ(b2c_schunk_rollback(s, NULL), B2C_OK);
+    CHECK_EQ(b2c_nd_read_item(s, ctx, &nd, &start, 0, &item, 4, NULL), B2C_OK);
+    CHECK_EQ(item, 2);
+    CHECK_EQ(b2c_nd_resize(s, ctx, &nd, &shape, NULL), B2C_OK);
+    CHECK_EQ(b2c_nd_resize(s, ctx, &nd, &full, NULL), B2C_OK);
+    start = 70;
+    CHECK_EQ(b2c_nd_read_item(s, ctx, &nd, &start, 0, &item, 4, NULL), B2C_OK);
+    CHECK_EQ(item, 0);
+    b2c_schunk_free(s);
+}
+
+static uint8_t *frame_of(const b2c_schunk *s, size_t *len)
+{
+    *len = 0;
+    CHECK_EQ(b2c_schunk_to_frame(s, NULL, 0, len, NULL), B2C_E_OUTPUT_SIZE);
+    uint8_t *frame = malloc(*len);
+    CHECK_EQ(b2c_schunk_to_frame(s, frame, *len, len, NULL), B2C_OK);
+    return frame;
+}
+
+/* Many small chunks are made and read several at once: the same bytes as one after the other. */
+static void test_many_chunks(void)
+{
+    b2c_nd nd = { .size = sizeof nd,
+                  .ndim = 2,
+                  .itemsize = 4,
+                  .shape = { 700, 900 },
+                  .chunks = { 50, 60 },
+                  .blocks = { 20, 30 } };
+    size_t n = 700 * 900, len[2];
+    uint32_t *src = malloc(4 * n), *out = malloc(4 * n);
+    uint64_t start[] = { 3, 5 }, count[] = { 600, 800 }, step[] = { 1, 1 };
+    uint8_t *frames[2];
+    for (uint32_t i = 0; i < n; i++) {
+        src[i] = i * 3;
+    }
+    for (int k = 0; k < 2; k++) {
+        b2c_ctx *use = k == 0 ? ctx : parallel;
+        seed = 5;
+        b2c_schunk *s = new_array(&nd);
+        CHECK_EQ(b2c_nd_append_chunks(s, use, &nd, 0, b2c_nd_nchunks(&nd), src, 4 * n, NULL),
+                 B2C_OK);
+        CHECK_EQ(b2c_nd_read(s, use, &nd, start, count, step, out, 4 * n, NULL), B2C_OK);
+        for (uint64_t i = 0; i < count[0]; i++) {
+            CHECK(memcmp(out + i * 800, src + (i + 3) * 900 + 5, 3200) == 0);
+            out[i * 800] = 7;
+        }
+        CHECK_EQ(b2c_nd_write(s, use, &nd, start, count, step, out, 4 * 600 * 800, NULL), B2C_OK);
+        CHECK_EQ(b2c_nd_read(s, use, &nd, start, count, step, src, 4 * n, NULL), B2C_OK);
+        CHECK(memcmp(out, src, 4 * 600 * 800) == 0);
+        for (uint32_t i = 0; i < n; i++) {
+            src[i] = i * 3;
+        }
+        frames[k] = frame_of(s, &len[k]);
+        CHECK_EQ(b2c_schunk_delete_chunk(s, 200, NULL), B2C_OK);
+        b2c_error err;
+        CHECK_EQ(b2c_nd_read(s, use, &nd, b2i_zeros, nd.shape, step, out, 4 * n, &err),
+                 B2C_E_TRUNCATED);
+        CHECK_EQ(err.chunk, 209);
+        b2c_schunk_free(s);
+    }
+    CHECK(len[0] == len[1] && memcmp(frames[0], frames[1], len[0]) == 0);
+    free(frames[0]);
+    free(frames[1]);
+    free(src);
+    free(out);
 }
 
 /* Large steps visit the chunks of their items, not all that lie between. */
@@ -573,12 +815,15 @@ static void test_long_steps(void)
     uint64_t start = 0, count = 3, step = (uint64_t)1 << 61, place = INT64_MAX - 1;
     uint8_t out[3], one = 1;
     b2c_error err;
-    CHECK_EQ(b2c_nd_append_chunk(s, ctx, &nd, 0, &one, 1, NULL), B2C_OK);
+    CHECK_EQ(b2c_nd_append_chunks(s, ctx, &nd, 0, 1, &one, 1, NULL), B2C_OK);
     CHECK_EQ(b2c_nd_read(s, ctx, &nd, &start, &count, &step, out, 3, &err), B2C_E_TRUNCATED);
     CHECK_EQ(err.chunk, (int64_t)step);
     CHECK_EQ(out[0], 1);
     CHECK_EQ(b2c_nd_write(s, ctx, &nd, &start, &count, &step, out, 3, &err), B2C_E_TRUNCATED);
-    CHECK_EQ(b2c_nd_read_points(s, ctx, &nd, &place, 1, out, 1, &err), B2C_E_TRUNCATED);
+    CHECK_EQ(b2c_nd_read_item(s, ctx, &nd, &place, 0, out, 1, &err), B2C_E_TRUNCATED);
+    b2c_nd_places places = { .size = sizeof places, .naxes = 1, .nplaces = 1, .coords = &place };
+    CHECK_EQ(b2c_nd_read_places(s, ctx, &nd, &places, out, 1, &err), B2C_E_TRUNCATED);
+    CHECK_EQ(err.chunk, INT64_MAX - 1);
     b2c_schunk_free(s);
 }
 
@@ -608,7 +853,8 @@ static void test_caterva(void)
     CHECK_EQ(b2c_nd_from_schunk(s, &nd, NULL), B2C_OK);
     CHECK(nd.ndim == 1 && nd.shape[0] == 5 && nd.chunks[0] == 4 && nd.blocks[0] == 3);
     CHECK_EQ(nd.itemsize, 2);
-    CHECK_EQ(b2c_nd_append_all(s, ctx, &nd, src, sizeof src, NULL), B2C_OK);
+    CHECK_EQ(b2c_nd_append_chunks(s, ctx, &nd, 0, b2c_nd_nchunks(&nd), src, sizeof src, NULL),
+             B2C_OK);
     CHECK_EQ(b2c_nd_resize(s, ctx, &nd, &shape, NULL), B2C_OK);
     CHECK_EQ(b2c_nd_from_schunk(s, &nd, NULL), B2C_OK);
     CHECK_EQ(nd.shape[0], 7);
@@ -626,13 +872,17 @@ int main(void)
     test_meta();
     test_check();
     test_arrays();
+    test_append_boxes();
     test_other_blocks();
     test_missing_chunk();
     test_write();
     test_resize();
     test_resize_errors();
     test_all_or_nothing();
-    test_points();
+    test_places();
+    test_items();
+    test_items_after_rollback();
+    test_many_chunks();
     test_long_steps();
     test_caterva();
     b2c_ctx_free(ctx);

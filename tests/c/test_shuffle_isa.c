@@ -38,8 +38,27 @@ static guarded guarded_new(void)
 static guarded source, output;
 static uint8_t data[MAX_LEN], expected[MAX_LEN];
 
-/* Both filters have the form fn(src, dst, width, count). */
-typedef void kernel_fn(const uint8_t *, uint8_t *, size_t, size_t);
+/* A kernel of either filter, from 'len' bytes to as many. */
+typedef struct kernel {
+    b2i_shuffle_fn *shuffle;
+    b2i_unshuffle_fn *unshuffle;
+    b2i_bitshuffle_fn *bits;
+} kernel;
+
+static void run(const kernel *k, const uint8_t *src, uint8_t *dst, size_t width, size_t count)
+{
+    b2i_plane planes[B2I_MAX_UNIT];
+    if (k->bits != NULL) {
+        k->bits(src, dst, width, count);
+    } else if (k->shuffle != NULL) {
+        k->shuffle(src, width, count, dst, count);
+    } else {
+        for (size_t i = 0; i < width; i++) {
+            planes[i] = (b2i_plane){ src + i * count, SIZE_MAX };
+        }
+        k->unshuffle(planes, width, count, dst);
+    }
+}
 
 /* ---- the definitions ---- */
 
@@ -76,7 +95,7 @@ static bool all_canary(const uint8_t *p)
 }
 
 /* Runs the kernel from 'in' and wants 'out', with both buffers at the start or end of the pages. */
-static bool gives(kernel_fn *fn, const uint8_t *in, const uint8_t *out, size_t len, size_t width,
+static bool gives(const kernel *k, const uint8_t *in, const uint8_t *out, size_t len, size_t width,
                   size_t count, bool at_end)
 {
     uint8_t *src = at_end ? source.end - len : source.first;
@@ -86,16 +105,16 @@ static bool gives(kernel_fn *fn, const uint8_t *in, const uint8_t *out, size_t l
     memcpy(src, in, len);
     memset(dst, 0x5A, len);
     memset(beside, CANARY, CANARY_LEN);
-    fn(src, dst, width, count);
+    run(k, src, dst, width, count);
     return memcmp(dst, out, len) == 0 && all_canary(beside) && memcmp(src, in, len) == 0;
 }
 
-static void check_pair(const char *what, const char *name, kernel_fn *forward, kernel_fn *backward,
+static void check_pair(const char *what, const char *name, kernel forward, kernel backward,
                        size_t len, size_t width, size_t count)
 {
     for (int at_end = 0; at_end < 2; at_end++) {
-        bool ok = (forward == NULL || gives(forward, data, expected, len, width, count, at_end)) &&
-                  (backward == NULL || gives(backward, expected, data, len, width, count, at_end));
+        bool ok = gives(&forward, data, expected, len, width, count, at_end) &&
+                  gives(&backward, expected, data, len, width, count, at_end);
         if (!ok) {
             fprintf(stderr, "%s %s: width %zu, count %zu, at_end %d\n", name, what, width, count,
                     at_end);
@@ -114,7 +133,8 @@ static void check_shuffle(size_t unit, size_t nelems)
     }
     define_shuffle(data, expected, unit, nelems);
     for (size_t i = 0; (ops = b2i_shuffle_table(i)) != NULL; i++) {
-        check_pair("shuffle", ops->name, ops->shuffle, ops->unshuffle, len, unit, nelems);
+        kernel forward = { .shuffle = ops->shuffle }, backward = { .unshuffle = ops->unshuffle };
+        check_pair("shuffle", ops->name, forward, backward, len, unit, nelems);
     }
 }
 
@@ -128,7 +148,8 @@ static void check_bitshuffle(size_t typesize, size_t row_len)
     }
     define_bitshuffle(data, expected, typesize, row_len);
     for (size_t i = 0; (ops = b2i_bitshuffle_table(i)) != NULL; i++) {
-        check_pair("bitshuffle", ops->name, ops->shuffle, ops->unshuffle, len, typesize, row_len);
+        kernel forward = { .bits = ops->shuffle }, backward = { .bits = ops->unshuffle };
+        check_pair("bitshuffle", ops->name, forward, backward, len, typesize, row_len);
     }
 }
 
@@ -186,6 +207,40 @@ static void test_alignment(void)
     }
 }
 
+/* Planes that are apart, and planes of one byte, for all kernels. */
+static void test_planes(size_t unit, size_t nelems)
+{
+    static uint8_t apart[MAX_LEN], back[MAX_LEN], runs[B2I_MAX_UNIT][B2I_RUN_LEN];
+    const b2i_shuffle_ops *ops;
+    size_t stride = nelems + 67;
+    b2i_plane planes[B2I_MAX_UNIT];
+
+    define_shuffle(data, expected, unit, nelems);
+    for (size_t t = 0; (ops = b2i_shuffle_table(t)) != NULL; t++) {
+        memset(apart, CANARY, unit * stride);
+        ops->shuffle(data, unit, nelems, apart, stride);
+        for (size_t k = 0; k < unit; k++) {
+            CHECK(memcmp(apart + k * stride, expected + k * nelems, nelems) == 0);
+            CHECK(all_canary(apart + k * stride + nelems));
+        }
+        for (size_t constant = 0; constant < 3; constant++) { /* none, every other, all planes */
+            for (size_t k = 0; k < unit; k++) {
+                bool run = constant == 2 || (constant == 1 && k % 2 == 0);
+                memset(runs[k], (int)k + 1, B2I_RUN_LEN);
+                planes[k] =
+                    run ? (b2i_plane){ runs[k], 0 } : (b2i_plane){ apart + k * stride, SIZE_MAX };
+            }
+            memset(back, 0, unit * nelems);
+            ops->unshuffle(planes, unit, nelems, back);
+            size_t wrong = 0;
+            for (size_t i = 0; i < unit * nelems; i++) {
+                wrong += back[i] != (planes[i % unit].mask == 0 ? i % unit + 1 : data[i]);
+            }
+            CHECK(wrong == 0);
+        }
+    }
+}
+
 /* Tables follow the features; the strongest one is in use. */
 static void test_tables(void)
 {
@@ -229,5 +284,12 @@ int main(void)
     for (size_t i = 0; i < sizeof wide / sizeof wide[0]; i++) {
         test_width(wide[i]);
     }
+    for (size_t unit = 2; unit <= 40; unit++) {
+        test_planes(unit, 2);
+        test_planes(unit, 63);
+        test_planes(unit, 128);
+        test_planes(unit, 1001);
+    }
+    test_planes(255, 777);
     return RESULT();
 }

@@ -206,7 +206,7 @@ enum { TYPESIZE = 4, SMALL_CHUNK = 1000, LARGE_CHUNK = 150000, META_LEN = 250, M
 typedef struct scenario {
     const char *name;
     step steps[MAX_STEPS]; /* those before RECORDED are preparation */
-    int is_large, has_long_header;
+    int is_large, has_long_header, no_checksums;
 } scenario;
 
 #define RECORDED NSTEPS
@@ -254,6 +254,16 @@ static const scenario scenarios[] = {
                  APPEND_ZEROS, META,        UPDATE,       FLUSH,         REORDER,  UPDATE,
                  APPEND,       DELETE,      UPDATE_SHORT, VLMETA_DELETE, INSERT,   TRUNCATE,
                  UPDATE,       APPEND,      UPDATE_ZEROS, UPDATE,        CLOSE } },
+    /* Room of replaced chunks is used again, which recovery learns from pointers. */
+    { .name = "update again",
+      .steps = { BASE,         UPDATE, FLUSH,  UPDATE, FLUSH,  UPDATE, FLUSH,
+                 UPDATE,       FLUSH,  UPDATE, UPDATE, UPDATE, APPEND, UPDATE,
+                 APPEND_ZEROS, UPDATE, DELETE, UPDATE, UPDATE, CLOSE } },
+    { .name = "no checksums",
+      .steps = { BASE,   APPEND, APPEND, UPDATE,      INSERT, APPEND_ZEROS, DELETE,
+                 APPEND, UPDATE, FLUSH,  UPDATE,      FLUSH,  UPDATE,       APPEND,
+                 CLOSE,  OPEN,   APPEND, TRANSACTION, APPEND, CLOSE },
+      .no_checksums = 1 },
     { .name = "large",
       .steps = { BASE, APPEND, APPEND, UPDATE, APPEND, APPEND, UPDATE, APPEND, APPEND, UPDATE,
                  DELETE, UPDATE, APPEND, CLOSE },
@@ -311,6 +321,7 @@ static inline b2c_status world_create(world *w)
     b2c_schunk_params_init(&p);
     p.storage = w->storage;
     p.durability = w->level;
+    p.checksums = !w->scenario->no_checksums;
     p.chunksize = (int64_t)w->chunk_len;
     p.path = w->path;
     p.cparams.typesize = TYPESIZE;
@@ -325,6 +336,9 @@ static inline b2c_status world_create(world *w)
 static inline b2c_status world_open(world *w)
 {
     b2c_status st = b2c_schunk_open(w->path, 0, B2C_OPEN_UPDATE, NULL, &w->s, &w->err);
+    if (st == B2C_OK) {
+        st = b2c_schunk_set_checksums(w->s, !w->scenario->no_checksums, 1, &w->err);
+    }
     return st == B2C_OK ? b2c_schunk_set_durability(w->s, w->level, &w->err) : st;
 }
 

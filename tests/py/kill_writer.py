@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A writer to be killed: edits a super-chunk and says after each edit how many it has made.
 
-Run as a program with the arguments path, "file" or "directory", kind of edits, durability.
+Run as a program with the arguments path, "file" or "directory" or these with "-plain" (no
+checksums), kind of edits, durability.
 """
 
 from __future__ import annotations
@@ -67,7 +68,8 @@ def main(path: str, place: str, kind: str, durability: str) -> None:
         chunksize=SIZE,
         cparams={"typesize": 8, "codec": b2.Codec.BLOSCLZ, "clevel": 1},
         urlpath=path,
-        contiguous=place == "file",
+        contiguous=place.startswith("file"),
+        checksums=not place.endswith("-plain"),
     )
     for i in range(START):
         s.append_data(data(i))

@@ -352,6 +352,13 @@ def check_layout(chunk: bytes) -> None:
     assert at == h.cbytes
 
 
-def auto_split(codec: int, clevel: int, typesize: int, blocksize: int, filters: list[int]) -> bool:
-    codec_splits = codec in (BLOSCLZ, LZ4) or (codec == ZSTD and clevel <= 5)
-    return codec_splits and SHUFFLE in filters and typesize <= 16 and blocksize // typesize >= 32
+TRIAL_NBYTES = 256 * 1024  # from there on codecs with long windows try whether splitting pays
+
+
+def auto_split(h: Header, clevel: int) -> bool | None:
+    """Whether full blocks are split; None when the data decides."""
+    if SHUFFLE not in h.filters or h.typesize > 16 or h.blocksize // h.typesize < 32:
+        return False
+    if h.codec in (BLOSCLZ, LZ4) or (h.codec == ZSTD and clevel <= 5):
+        return True
+    return None if h.nbytes >= TRIAL_NBYTES and h.typesize > 1 and not h.has_dict else False

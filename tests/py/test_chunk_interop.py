@@ -80,8 +80,7 @@ def check_our_bytes(case: dict, data: bytes, chunk: bytes) -> None:
     assert h.codec == b2.Codec[case["codec"]].value
     assert h.filters == (*case["filters"], *[0] * (6 - len(case["filters"])))
     if not h.memcpy and not h.special and case["splitmode"] >= 3:
-        level, t = case["clevel"], h.typesize
-        assert h.split == spec.auto_split(h.codec, level, t, h.blocksize, list(case["filters"]))
+        assert spec.auto_split(h, case["clevel"]) in (h.split, None)
     try:
         assert spec.decode(chunk) == data
     except spec.Opaque:
@@ -406,3 +405,53 @@ def test_special_chunks_of_the_reference():
             want = item * (spec.header(chunk).nbytes // 8)
             assert spec.decode(chunk) == want
             assert b2.decompress2(chunk) == want
+
+
+# ---- the shape of chunks ----
+
+
+def sparse(n: int) -> bytes:
+    rng = np.random.default_rng(5)
+    return np.where(rng.random(n // 4) < 0.02, rng.standard_normal(n // 4), 0).astype("f4").tobytes()
+
+
+@pytest.mark.parametrize("codec", ["LZ4HC", "ZLIB", "ZSTD"])
+def test_codecs_with_long_windows_split_where_it_pays(codec):
+    kw = {"codec": b2.Codec[codec], "clevel": 6, "typesize": 4}
+    smooth = np.cumsum(np.random.default_rng(1).integers(0, 50, 100_000)).astype("i4").tobytes()
+    for data, pays in ((smooth, True), (sparse(400_000), False)):
+        chunk = b2.compress2(data, **kw)
+        assert blosc2.decompress2(chunk) == data
+        split = spec.header(chunk).split
+        assert split == pays or codec == "ZSTD"  # where it makes little difference
+        other = b2.compress2(data, splitmode="never_split" if split else "always_split", **kw)
+        assert len(chunk) <= 1.02 * len(other)
+        assert b2.compress2(data, nthreads=2, **kw) == chunk
+
+
+@pytest.mark.parametrize("nbytes", [40_000, 1_000_000, 1 << 20, 3_333_333])
+@pytest.mark.parametrize("filter", ["shuffle", "bitshuffle", "nofilter"])
+@pytest.mark.parametrize("typesize", [1, 4, 7, 8, 300])
+def test_blocks_are_of_equal_length_up_to_a_small_rest(nbytes, filter, typesize):
+    """A block that is cut short is not split."""
+    data = make("ramp", nbytes)
+    for codec, clevel in (("lz4", 1), ("lz4", 5), ("lz4", 9), ("zstd", 1)):
+        chunk = b2.compress2(data, codec=codec, clevel=clevel, typesize=typesize, filters=[filter])
+        h = spec.header(chunk)
+        if h.memcpy or h.blocksize == nbytes - nbytes % h.typesize:
+            continue
+        rest = nbytes % h.blocksize
+        assert h.blocksize % (64 * h.typesize) == 0
+        if filter == "bitshuffle" and codec == "lz4" and h.typesize > 1 and h.blocksize >= 1 << 17:
+            assert h.blocksize // (512 * h.typesize) % 2 == 1  # rows of an odd number of cache lines
+        else:
+            assert rest <= (h.nblocks - 1) * 64 * h.typesize + h.nblocks
+        assert b2.decompress2(chunk) == data
+
+
+def test_blosclz_does_not_give_up_on_the_noisy_rows_of_a_bitshuffled_block():
+    stamps = (np.cumsum(np.random.default_rng(3).integers(900, 1100, 131_072)) + (1 << 50)).astype("i8")
+    for clevel in (1, 5, 9):
+        chunk = b2.compress2(stamps, codec="blosclz", clevel=clevel, filters=["bitshuffle"], typesize=8)
+        assert len(chunk) < stamps.nbytes / 3
+        assert blosc2.decompress2(chunk) == stamps.tobytes()

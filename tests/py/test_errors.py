@@ -46,6 +46,7 @@ EXPECTED = {
     "B2C_E_LIMIT": errors.LimitError,
     "B2C_E_IO": OSError,
     "B2C_E_LOCKED": OSError,
+    "B2C_E_CONFLICT": errors.ConflictError,
     "B2C_E_CALLBACK": errors.Blosc2Error,
     "B2C_E_INTERNAL": errors.Blosc2Error,
 }

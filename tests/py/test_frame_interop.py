@@ -337,6 +337,29 @@ def parse(frame: bytes) -> tuple[list, list]:
     return header, trailer
 
 
+@pytest.mark.parametrize("contiguous", [True, False])
+def test_metalayers_changed_by_the_reference(contiguous, tmp_path):
+    """It writes the header anew and leaves our fingerprint: no false alarm."""
+    path = str(tmp_path / "x")
+    data = make("ramp", 4000)
+    with b2.SChunk(chunksize=4000, data=data, urlpath=path, contiguous=contiguous, meta={"m": 1}):
+        pass
+    blosc2.open(path, mode="a").meta["m"] = 2
+    with b2.open(path, "a") as s:
+        assert s.meta["m"] == 2
+        s.append_data(data)
+    for lib in (b2, blosc2):
+        seen = lib.open(path, mode="r")
+        assert seen.meta["m"] == 2
+        assert seen[:] == 2 * data
+    assert b2.verify(path)
+
+    path = str(tmp_path / "array")
+    b2.asarray(np.arange(5), chunks=(10,), blocks=(5,), urlpath=path, contiguous=contiguous).close()
+    blosc2.open(path, mode="a").resize((8,))  # inside a chunk: only the shape is written
+    assert b2.open(path)[:].tolist() == [0, 1, 2, 3, 4, 0, 0, 0]
+
+
 @pytest.mark.parametrize("place", PLACES)
 def test_header_and_trailer_are_msgpack(place, tmp_path):
     where = place_of(place, tmp_path, "frame")
@@ -414,13 +437,3 @@ def test_many_chunks(tmp_path):
     assert theirs.nchunks == 5000 and theirs[:] == b"".join(chunks)
     ours = their_frame("file", tmp_path, chunks, chunksize=40, cparams={"typesize": 4})
     assert ours.nchunks == 5000 and ours[:] == b"".join(chunks)
-
-
-def test_legacy_frames_are_named(samples):
-    """Frames of the betas (2019-2021), which nobody opens any more, are told from garbage."""
-    paths = sorted((samples / "legacy").glob("*.b2frame"))
-    assert paths
-    for path in paths:
-        for call in (lambda p=path: b2.open(p), lambda p=path: b2.schunk_from_cframe(p.read_bytes())):
-            with pytest.raises(b2.FormatError, match="legacy"):
-                call()

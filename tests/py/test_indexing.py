@@ -10,7 +10,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from blosc2c.indexing import Box, Gather, parse_key, run_gather
+from blosc2c.indexing import Box, Gather, parse_key, place_points, rest_of, rows_of
 
 shapes = st.lists(st.integers(0, 6), max_size=4).map(tuple)
 full_shapes = st.lists(st.integers(1, 6), min_size=1, max_size=4).map(tuple)
@@ -20,18 +20,35 @@ def numbered(shape):
     return np.arange(int(np.prod(shape, dtype=int))).reshape(shape)
 
 
-def take(a: np.ndarray, start, count, step) -> np.ndarray:
+def take(a: np.ndarray, box: Box) -> np.ndarray:
     """What the reader of boxes must give: only boxes inside the array are allowed."""
-    for s, c, k, n in zip(start, count, step, a.shape, strict=True):
+    for s, c, k, n in zip(box.start, box.counts, box.step, a.shape, strict=True):
         assert k >= 1 and c >= 0 and (c == 0 or 0 <= s <= s + (c - 1) * k < n)
-    return a[tuple(slice(s, s + c * k, k) for s, c, k in zip(start, count, step, strict=True))]
+    key = zip(box.start, box.counts, box.step, strict=True)
+    return a[tuple(slice(s, s + c * k, k) for s, c, k in key)]
+
+
+def gather(a: np.ndarray, plan: Gather) -> np.ndarray:
+    """What the reader of places must give: a row for each point."""
+    if plan.axes == (-1,):
+        return np.broadcast_to(take(a, plan.box), (plan.points[0].size, *plan.box.counts))
+    assert list(plan.axes) == sorted(set(plan.axes))
+    for axis, p in zip(plan.axes, plan.points, strict=True):
+        assert p.size == 0 or (p.min() >= 0 and p.max() < a.shape[axis])
+        assert (plan.box.start[axis], plan.box.counts[axis], plan.box.step[axis]) == (0, a.shape[axis], 1)
+    part = np.moveaxis(take(a, plan.box), plan.axes, range(len(plan.axes)))
+    return part[tuple(p.reshape(-1) for p in plan.points)]
 
 
 def apply(plan: Box | Gather, a: np.ndarray) -> np.ndarray:
-    if isinstance(plan, Gather):
-        return run_gather(plan, tuple(max(1, n // 2) for n in a.shape), a.dtype, lambda *box: take(a, *box))
-    part = take(a, plan.start, plan.count, plan.step)
-    return (part[plan.flip] if plan.flip else part).reshape(plan.shape)
+    if isinstance(plan, Box):
+        part = take(a, plan)
+        return (part[plan.flip] if plan.flip else part).reshape(plan.shape)
+    rows = gather(a, plan)
+    assert rows.shape == (plan.points[0].size, *rest_of(plan)[0])
+    result = place_points(plan, rows)
+    assert_array_equal(rows_of(plan, result), rows)
+    return result
 
 
 @settings(max_examples=400)
@@ -123,9 +140,9 @@ def test_numpy_integers(key):
 def test_huge_bounds_and_axes():
     shape = (1 << 60, 3)
     plan = parse_key((slice(-(1 << 70), 1 << 70, 1 << 61), 1), shape)
-    assert plan.count[0] == 1
+    assert plan.counts[0] == 1
     plan = parse_key((slice(-2, None), slice(None, None, -2)), shape)
-    assert (plan.start, plan.count, plan.step) == (((1 << 60) - 2, 0), (2, 2), (1, 2))
+    assert (plan.start, plan.counts, plan.step) == (((1 << 60) - 2, 0), (2, 2), (1, 2))
 
 
 @given(full_shapes, st.data())
@@ -134,18 +151,3 @@ def test_a_list_is_an_array(shape, data):
     assume(indices or len(shape))
     a = numbered(shape)
     assert_array_equal(apply(parse_key(indices, shape), a), a[indices])
-
-
-def test_each_chunk_is_read_once():
-    """Points are read chunk by chunk, not one by one."""
-    a, boxes = numbered((100, 10)), []
-
-    def read(start, count, step):
-        boxes.append((start, count))
-        return take(a, start, count, step)
-
-    key = (np.array([5, 99, 6, 40, 7, 41, 98]), slice(2, 5))
-    result = run_gather(parse_key(key, a.shape), (10, 10), a.dtype, read)
-    assert_array_equal(result, a[key])
-    assert len(boxes) == 3
-    assert all(count[0] <= 10 for _, count in boxes)

@@ -75,7 +75,7 @@ def one_round(path: Path, place: str, kind: str, durability: str, delay: float) 
 
 
 @pytest.mark.parametrize("kind", ("append", "mixed"))
-@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("place", (*PLACES, "file-plain", "directory-plain"))
 def test_a_killed_writer_loses_nothing(tmp_path, place: str, kind: str) -> None:
     moments = random.Random(f"{place} {kind}")
     counts = [
@@ -134,34 +134,6 @@ def test_handles_of_one_process(tmp_path, place: str) -> None:
         assert reader.decompress_chunk(n - 1) == data(n - 1)
         reader.close()
     assert b2.open(path).nchunks == blosc2.open(path, mode="r").nchunks == 40
-
-
-@pytest.mark.parametrize("place", PLACES)
-def test_a_lock_keeps_a_second_writer_away_until_the_first_is_gone(tmp_path, place: str) -> None:
-    path = tmp_path / "locked.b2frame"
-    b2.SChunk(chunksize=SIZE, data=data(1), urlpath=str(path), contiguous=place == "file").close()
-    code = (
-        "import sys, blosc2c as b2\n"
-        "s = b2.open(sys.argv[1], mode='a', locking=True)\n"
-        "s.append_data(bytes(4000))\n"
-        "print('ready', flush=True)\n"
-        "sys.stdin.read()\n"
-    )
-    command = [sys.executable, "-c", code, str(path)]
-    first = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-    with first:
-        try:
-            assert first.stdout is not None and first.stdout.readline() == b"ready\n"
-            for mode in ("a", "r"):
-                with pytest.raises(BlockingIOError):
-                    b2.open(path, mode=mode, locking=True)
-            assert b2.open(path).nchunks == 2
-        finally:
-            first.kill()
-    with b2.open(path, mode="a", locking=True) as s:
-        assert s.nchunks == 2
-        s.append_data(data(2))
-    assert b2.open(path).decompress_chunk(2) == data(2)
 
 
 FORK = """

@@ -85,6 +85,35 @@ def test_values_are_converted_and_broadcast():
     same(b[...], want)
 
 
+@pytest.mark.parametrize("dtype", [">i4", "<i4", ">f8", ">U2"])
+def test_a_value_with_axes_too_many(dtype):
+    want = np.zeros((3, 4), dtype)
+    b = b2.asarray(want, chunks=(2, 3), blocks=(1, 2))
+    for key, value in (
+        ((1, 2), np.array([5], dtype)),
+        (0, np.array([[7]], dtype)),
+        (np.s_[:, 1], np.full((1, 1, 3), 9, dtype)),
+    ):
+        b[key] = value
+        want[key] = value[0] if value.ndim < 3 else value[0, 0]
+        same(b[...], want)
+
+
+def test_scalar_booleans():
+    want = np.array(1, ">f8")
+    b = b2.asarray(want)
+    for key, value in (
+        (True, 2),
+        (np.array(True), [3]),
+        (False, 4),
+        ((), 5),
+        ((True, None), np.array([[6]], ">f8")),
+    ):
+        b[key] = value
+        want[key] = value
+        same(b[...], want)
+
+
 def test_fields_and_orthogonal_assignment():
     want = np.zeros((5, 4), [("a", "<i4"), ("b", "<f8")])
     b = b2.asarray(want, chunks=(3, 3), blocks=(2, 2))

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import pickle
 
 import numpy as np
@@ -403,14 +404,40 @@ def test_chunk_facts():
 
 
 @settings(max_examples=200)
-@given(partitions(max_ndim=4), st.sampled_from([1, 2, 4, 8, 12, 300]), st.booleans())
+@given(partitions(max_ndim=4), st.sampled_from([1, 2, 4, 8, 12, 300]), st.sampled_from([1, 97, 3001]))
 def test_automatic_partitions(parts, itemsize, scale):
-    shape = tuple(n * 97 if scale else n for n in parts[0])
+    shape = tuple(n * scale for n in parts[0])
     chunks, blocks = b2.compute_chunks_blocks(shape, dtype=f"V{itemsize}")
     assert len(chunks) == len(blocks) == len(shape)
     for n, c, b in zip(shape, chunks, blocks, strict=True):
         assert n >= c >= b and (n == 0 or b >= 1)
     assert b2.compute_chunks_blocks(shape, dtype=f"V{itemsize}") == (chunks, blocks)
+    nbytes = math.prod(shape) * itemsize
+    ext = [-(-c // b) * b if b else 0 for c, b in zip(chunks, blocks, strict=True)]
+    if nbytes >= 16 << 20:
+        assert 2 << 20 <= math.prod(ext) * itemsize <= 16 << 20
+        assert math.prod(blocks) * itemsize <= 64 << 10
+    # Parts along an axis are equal but for the last, which is as long as there are parts at most shorter.
+    for n, c in zip(shape, chunks, strict=True):
+        assert n == c or -(-n // c) * c - n < -(-n // c) * max(blocks)
+
+
+@pytest.mark.parametrize(
+    ("shape", "dtype", "chunks", "blocks"),
+    [
+        ((10**7,), "f8", (1007493,), (8191,)),
+        ((10**4, 10**4), "f8", (104, 10000), (4, 2000)),
+        ((1000, 10000), "f4", (200, 10000), (4, 3334)),
+        ((200, 300, 200), "i2", (67, 300, 200), (1, 150, 200)),
+        ((3, 10**9), "u1", (3, 2785280), (3, 16384)),
+        ((), "f8", (), ()),
+        ((5, 0), "f8", (5, 0), (5, 0)),
+    ],
+    ids=str,
+)
+def test_partitions_do_not_depend_on_the_machine(shape, dtype, chunks, blocks):
+    """What docs/partition.md promises; a change makes other files."""
+    assert b2.compute_chunks_blocks(shape, dtype=dtype) == (chunks, blocks)
 
 
 def test_bytes_depend_on_data_and_parameters_alone(tmp_path):

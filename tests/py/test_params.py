@@ -227,6 +227,12 @@ def test_every_listed_name_exists():
         assert name in dir(b2)
 
 
+def test_super_chunks_need_no_numpy():
+    code = "import sys, blosc2c as b2; s = b2.SChunk(data=bytes(999)); print(s[3:5], 'numpy' in sys.modules)"
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert out.stdout == f"{bytes(2)!r} False\n"
+
+
 def test_import_is_light():
     """Neither the compute stack nor the network is pulled in, and numpy itself only on demand."""
     code = "import sys, blosc2c; print(*sys.modules)"

@@ -499,4 +499,4 @@ def test_command_line(tmp_path, capsysbinary):
 
 def test_indexing_is_pure():
     box = indexing.parse_key((slice(8, 1, -3), None, -1), (10, 5))
-    assert (box.start, box.count, box.step, box.shape) == ((2, 4), (3, 1), (3, 1), (3, 1))
+    assert (box.start, box.counts, box.step, box.shape) == ((2, 4), (3, 1), (3, 1), (3, 1))

@@ -237,3 +237,27 @@ def test_every_flipped_bit_of_a_small_file_is_found(tmp_path):
         if b2.verify(path).ok:
             with b2.open(path) as s:
                 assert s[:] == want and s.nchunks == 3
+
+
+def test_verify_reports_what_is_gone_from_a_directory(tmp_path):
+    path = tmp_path / "d"
+    with b2.SChunk(400, urlpath=path, contiguous=False) as s:
+        for i in range(4):
+            s.append_data(bytes([i, 1]) * 200)
+    (path / "00000001.chunk").unlink()
+    (path / "00000002.chunk").unlink()
+    (path / "00000002.chunk").symlink_to(path / "00000003.chunk")
+    report = b2.verify(path)
+    assert [(p.kind, p.chunk) for p in report.problems] == [("chunk", 1), ("chunk", 2)]
+    (path / "chunks.b2frame").rename(path / "x")
+    assert [p.kind for p in b2.verify(path).problems] == ["frame"]
+    (path / "chunks.b2frame").symlink_to(path / "x")
+    assert [p.kind for p in b2.verify(path).problems] == ["frame"]
+
+
+def test_verify_of_many_special_chunks_takes_no_time(tmp_path):
+    with b2.SChunk(4, urlpath=tmp_path / "x", cparams={"typesize": 4}) as s:
+        s.fill_special(1 << 21, b2.SpecialValue.ZERO)
+        s.append_data(b"1234")
+    report = b2.verify(tmp_path / "x")
+    assert report.ok and report.nchunks == (1 << 21) + 1 and report.nunverified == 0

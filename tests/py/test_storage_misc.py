@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Storage beyond chunks: mappings, objects to read from, safety, locks, other processes, ends of life."""
+"""Storage beyond chunks: mappings, objects to read from, safety, other processes, ends of life."""
 
 from __future__ import annotations
 
@@ -369,6 +369,17 @@ def test_parts_of_chunks_without_block_checksums_are_checked(shape, disk, tmp_pa
         s[70_000:70_100]
 
 
+def test_verify_names_the_missing_file(tmp_path):
+    model = fill(tmp_path / "x", "directory")
+    os.remove(tmp_path / "x" / "00000002.chunk")
+    (problem,) = b2.verify(tmp_path / "x").problems
+    assert (problem.kind, problem.chunk) == ("chunk", 2)
+    with b2.open(tmp_path / "x") as s:
+        assert s.decompress_chunk(1) == model[1]
+        with pytest.raises(b2.CorruptError, match="file is not there"):
+            s.decompress_chunk(2)
+
+
 def test_verify_structure_and_metadata(disk, tmp_path, capsys):
     path = tmp_path / "x"
     fill(path, disk)
@@ -420,6 +431,23 @@ def test_the_reference_edits_what_has_checksums(disk, tmp_path):
     assert b2.open(path)[:] == b"".join([model[0], model[0], *model[2:], model[2]])
 
 
+def test_room_is_used_again(tmp_path):
+    """A file does not grow for ever while the same chunks are replaced, and nothing is lost."""
+    path, size = str(tmp_path / "x"), 20_000
+    data = [make("random", size, i) for i in range(7)]
+    with b2.SChunk(chunksize=size, urlpath=path) as s:
+        for i in range(4):
+            s.append_data(data[i])
+        for i in range(1000):
+            s.update_data(i % 4, data[i % 7])
+        assert os.path.getsize(path) < 60 * size
+        copy = tmp_path / "killed"
+        copy.write_bytes((tmp_path / "x").read_bytes())
+    with b2.open(copy) as s:
+        assert [s.decompress_chunk(i) for i in range(4)] == [data[i % 7] for i in range(996, 1000)]
+    assert os.path.getsize(path) < 5 * size
+
+
 def test_compact_by_path(disk, tmp_path):
     path = tmp_path / "x"
     model = fill(path, disk, n=20)
@@ -433,66 +461,58 @@ def test_compact_by_path(disk, tmp_path):
     assert b2.open(path)[:] == b"".join(model[15:]) == blosc2.open(str(path))[:]
 
 
-# ---- locks, other processes ------------------------------------------------------
+# ---- where the file is ---------------------------------------------------------
 
 
-def test_locks(disk, tmp_path):
-    path = tmp_path / "x"
-    lock = tmp_path / "x.b2lock" if disk == "file" else path / ".b2lock"
-    fill(path, disk)
-    assert not lock.exists()
-    with b2.open(path, mode="a", locking=True) as s:
-        assert s.locking and lock.stat().st_size == 16
-        for mode in ("r", "a"):
-            with pytest.raises(BlockingIOError):
-                b2.open(path, mode=mode, locking=True)
-        assert b2.open(path).nchunks == 4  # a lock is for those who ask
-    with b2.open(path, locking=True), b2.open(path, locking=True) as s:
-        assert s.nchunks == 4
-        with pytest.raises(BlockingIOError):
-            b2.open(path, mode="a", locking=True)
-    b2.open(path, mode="a", locking=True).close()
-    assert int.from_bytes(lock.read_bytes()[8:], "little") == 2  # writers are counted
-    new = b2.SChunk(urlpath=tmp_path / "new", contiguous=disk == "file", locking=True)
-    with pytest.raises(BlockingIOError):
-        b2.open(tmp_path / "new", locking=True)
-    new.close()
+@pytest.fixture
+def elsewhere(tmp_path):
+    """A working directory that a test leaves in the middle."""
+    before = os.getcwd()
+    (tmp_path / "here").mkdir()
+    (tmp_path / "there").mkdir()
+    os.chdir(tmp_path / "here")
+    yield tmp_path / "there"
+    os.chdir(before)
 
 
-def test_lock_with_the_reference(disk, tmp_path):
-    """It waits for our lock, and counts our writing; we cannot have the lock while it has it."""
-    path = tmp_path / "x"
-    model = fill(path, disk)
-    code = """
-        import sys, blosc2
-        s = blosc2.open(sys.argv[1], mode="a", locking=True)
-        print("open", flush=True)
-        for line in sys.stdin:
-            if line == "hold\\n":
-                with s.holding_lock():
-                    print("held", flush=True)
-                    sys.stdin.readline()
-                print("released", flush=True)
-            else:
-                print(s.append_data(bytes(2000)), flush=True)
-    """
-    with python(code, path) as process:
-        assert process.stdout.readline() == "open\n"
-        with b2.open(path, mode="a", locking=True) as s:
-            process.stdin.write("append\n")
-            process.stdin.flush()
-            s.append_data(model[0])
-            s.flush()
-            assert s.nchunks == 5
-        assert process.stdout.readline() == "6\n"  # after ours
-        with b2.open(path, mode="a", locking=True) as s:
-            assert s[:] == b"".join([*model, model[0], bytes(SIZE)])
-        assert ask(process, "hold") == "held"
-        with pytest.raises(BlockingIOError):
-            b2.open(path, mode="a", locking=True)
-        assert ask(process) == "released"
-        b2.open(path, mode="a", locking=True).close()
-        process.stdin.close()
+def test_the_working_directory_may_change(disk, elsewhere):
+    data = [make("random", SIZE, i) for i in range(3)]
+    s = b2.SChunk(chunksize=SIZE, urlpath="x", contiguous=disk == "file")
+    array = b2.asarray(np.arange(10), urlpath="array", contiguous=disk == "file")
+    here = os.path.abspath("x")
+    os.chdir(elsewhere)
+    for chunk in data:
+        s.append_data(chunk)  # the first one makes a new file
+    s.update_data(1, data[0])
+    s.compact()
+    s.update_data(2, data[1])
+    assert pickle.loads(pickle.dumps(s)).decompress_chunk(2) == data[1]
+    assert pickle.loads(pickle.dumps(array))[3] == 3
+    s.close()  # packs
+    array.close()
+    assert os.listdir(elsewhere) == []
+    for lib in (b2, blosc2):
+        assert [lib.open(here).decompress_chunk(i) for i in range(3)] == [data[0], data[0], data[1]]
+
+
+@pytest.mark.parametrize("n", [0, 3])
+def test_a_symbolic_link_stays_one(n, tmp_path):
+    """New files take the place of the old one, not of the link to it."""
+    fill(tmp_path / "x", n=n)
+    (tmp_path / "link").symlink_to("x")
+    data = make("random", SIZE, 9)
+    with b2.open(tmp_path / "link", "a") as s:
+        s.append_data(data)
+    b2.compact(tmp_path / "link")
+    with b2.open(tmp_path / "link", "a") as s:
+        s.delete_chunk(n)
+        s.append_data(data)
+    assert (tmp_path / "link").is_symlink()
+    for lib in (b2, blosc2):
+        assert lib.open(str(tmp_path / "x")).decompress_chunk(n) == data
+
+
+# ---- other processes ------------------------------------------------------
 
 
 WRITER = """
@@ -547,6 +567,29 @@ def test_refresh_of_others(tmp_path):
     with pytest.raises(b2.ClosedError):
         x.refresh()
     a.close()
+
+
+def test_opening_to_write_anew(disk, tmp_path):
+    """SChunks are emptied, arrays are not: as in the reference, whose tests use it."""
+    for name, library in (("ours", b2), ("theirs", blosc2)):
+        path = tmp_path / name
+        fill(path, disk, meta={"m": 1}, cparams={"typesize": 4, "codec": b2.Codec.LZ4})
+        s = library.open(str(path), mode="w")
+        assert (s.nchunks, s.typesize, s.cparams.codec.name, list(s.vlmeta)) == (0, 4, "LZ4", [])
+        assert s.append_data(bytes(400)) == 1
+        if library is b2:
+            assert not list(s.meta) and s.contiguous == (disk == "file")
+            s.close()
+        assert b2.open(path)[:] == bytes(400) == blosc2.open(str(path), mode="r")[:]
+    path = tmp_path / "a"
+    b2.asarray(np.arange(10), urlpath=path, contiguous=disk == "file").close()
+    with b2.open(path, mode="w") as a:
+        a[3] = 30
+        assert a[:5].tolist() == [0, 1, 2, 30, 4]
+    with pytest.raises(FileNotFoundError):
+        b2.open(tmp_path / "nothing", mode="w")
+    with pytest.raises(ValueError, match="mode must be one of"):
+        b2.open(path, mode="x")
 
 
 # ---- ends of life ------------------------------------------------------------------
@@ -648,3 +691,23 @@ def test_read_only(disk, tmp_path):
             assert isinstance(info.value, ValueError)
         assert s[:] == b"".join(model)
     assert b2.verify(path).ok
+
+
+def test_zeros_that_are_no_multiple_of_the_items_stay_small(tmp_path):
+    """They can be no special chunk for others; blocks of zeros do as well."""
+    for contiguous, nbytes in [(True, 1000), (False, 3 * 1000 * 1000 + 1), (True, 1 << 28)]:
+        path = str(tmp_path / f"{nbytes}")
+        chunk = bytearray(b2.compress2(bytes(32), typesize=1))
+        assert len(chunk) == 32
+        chunk[4:12] = nbytes.to_bytes(4, "little") * 2
+        with b2.SChunk(7 * 4096, urlpath=path, contiguous=contiguous, cparams={"typesize": 7}) as s:
+            s.append_data(b"x" * 7 * 4096)
+            s.append_chunk(bytes(chunk))
+            s.append_data(b"y" * 7)
+            assert s.nbytes == 7 * 4096 + nbytes + 7
+            assert 32 < len(s.get_chunk(1)) <= 40 + nbytes // 100_000
+        with b2.open(path) as s:
+            assert s.decompress_chunk(1) == bytes(nbytes)
+        if nbytes < 1 << 28:
+            r = blosc2.open(path, mode="r")
+            assert [r.decompress_chunk(n) for n in range(3)] == [b"x" * 7 * 4096, bytes(nbytes), b"y" * 7]

@@ -1,0 +1,103 @@
+"""Checking files against a manifest of what is in them; see tools/make_conformance.py.
+
+SPDX-License-Identifier: BSD-3-Clause
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from .errors import Blosc2Error, FormatError, UnknownCodecError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+MANIFEST = "manifest.json"
+
+
+@dataclass
+class Outcome:
+    """What became of one file; `problem` is empty when all is as the manifest says."""
+
+    name: str
+    shows: str
+    problem: str = ""
+    skipped: bool = False
+
+    def __str__(self) -> str:
+        state = "FAILED" if self.problem and not self.skipped else "skipped" if self.skipped else "ok"
+        return f"{state:8}{self.name}: {self.shows}" + (f" ({self.problem})" if self.problem else "")
+
+
+def run(directory: str) -> Iterator[Outcome]:
+    """Read every file that DIR/manifest.json lists, and compare.
+
+    Raises
+    ------
+    FormatError : the manifest is not understood
+    OSError : it cannot be read
+    """
+    with open(os.path.join(directory, MANIFEST), encoding="utf-8") as f:
+        try:
+            entries = json.load(f)["files"]
+        except (ValueError, KeyError, TypeError) as error:
+            raise FormatError(f"{MANIFEST} is not understood: {error!r}", path=f.name) from error
+    for entry in entries:
+        yield _check(os.path.join(directory, entry["name"]), entry)
+
+
+def _check(path: str, entry: dict[str, Any]) -> Outcome:
+    outcome = Outcome(entry["name"], entry["shows"])
+    try:
+        found = contents(path, entry["kind"])
+    except UnknownCodecError as error:
+        outcome.problem = str(error)
+        outcome.skipped = "needs" in entry
+        if entry.get("error") == "UnknownCodecError":
+            outcome.problem = ""
+        return outcome
+    except Blosc2Error as error:
+        if entry.get("error") not in [t.__name__ for t in type(error).__mro__]:
+            outcome.problem = f"{type(error).__name__}: {error}"
+        return outcome
+    if "error" in entry:
+        outcome.problem = f"it was read, but {entry['error']} was expected"
+    for key, value in found.items():
+        if key in entry and entry[key] != value:
+            outcome.problem = f"{key} is {value}, expected {entry[key]}"
+    return outcome
+
+
+def contents(path: str, kind: str) -> dict[str, Any]:
+    """What a manifest says of a file: size and hash of the data, and the metadata."""
+    if kind == "chunk":
+        from .compress import decompress2
+
+        with open(path, "rb") as f:
+            data = decompress2(f.read())
+        return described(bytes(data or b""))
+    if kind == "vlblocks":
+        from .vlblocks import vldecompress
+
+        with open(path, "rb") as f:
+            parts = [bytes(part) for part in vldecompress(f.read())]
+        return {**described(b"".join(parts)), "sizes": [len(part) for part in parts]}
+    from .ndarray import NDArray
+    from .store import open as open_any
+
+    with open_any(path) as obj:
+        if isinstance(obj, NDArray):
+            facts = {"shape": list(obj.shape), "dtype": obj.dtype.str}
+            return {**described(obj[...].tobytes()), **facts}
+        data = b"".join(bytes(obj.decompress_chunk(n) or b"") for n in range(obj.nchunks))
+        meta = {name: obj.meta.raw(name).hex() for name in obj.meta}
+        return {**described(data), "nchunks": obj.nchunks, "meta": meta, "vlmeta": sorted(obj.vlmeta)}
+
+
+def described(data: bytes) -> dict[str, Any]:
+    """Size and hash of data, as a manifest has them."""
+    return {"nbytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}

@@ -1,0 +1,66 @@
+"""Writing anew what is on disk, in the current format.
+
+SPDX-License-Identifier: BSD-3-Clause
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ._ffi import lib
+from .params import Codec, Keeping, number_of, to_path
+from .schunk import SChunk
+
+if TYPE_CHECKING:
+    import os
+
+    Path = str | bytes | os.PathLike[str]
+
+
+def convert(urlpath: Path, target: Path, mode: str = "a", *, contiguous: bool = True) -> None:
+    """Write a file or directory anew in the current format, as one file.
+
+    Frames of 2019 to 2021, which only this package opens, become frames that everybody opens.
+    Data, metalayers and vlmetalayers (there: user metadata, as the vlmetalayer "usermeta") are kept.
+    Chunks are copied as they are, but for those with a dictionary, which libraries of today
+    may find too large: they are compressed again.
+
+    Parameters
+    ----------
+    urlpath : file or directory to read
+    target : file to write; removed again when this fails
+    mode : "a": the target must not be there; "w": it is replaced
+    contiguous : False writes a directory
+
+    Raises
+    ------
+    FrameExistsError : the target is there
+    CorruptError and others : as open(), and when a chunk cannot be read
+    """
+    from .store import open_schunk, remove_urlpath
+
+    with open_schunk(urlpath) as source:
+        cparams = source.cparams
+        if not lib.b2c_codec_available(number_of(cparams.codec)):
+            cparams.codec = Codec.ZSTD  # for what is appended later
+        storage = Keeping(urlpath=to_path(target), mode=mode, contiguous=contiguous)
+        metas = {name: source.meta.raw(name) for name in source.meta}
+        chunksize = int(source.c_info().chunksize)
+        new = SChunk._new(storage, chunksize, cparams, source.dparams, metas)
+        try:
+            with new, new.transaction():
+                _copy(source, new)
+        except BaseException:
+            remove_urlpath(target)
+            raise
+
+
+def _copy(source: SChunk, new: SChunk) -> None:
+    new.copy_chunks(source)
+    for nchunk in range(source.nchunks):
+        with source.handle as ptr:
+            has_dict = source._chunk_info(ptr, nchunk).has_dict
+        if has_dict:
+            data = source.decompress_chunk(nchunk)
+            assert data is not None  # it was not told where to put them
+            new.update_data(nchunk, data)

@@ -1,0 +1,282 @@
+"""What arrays are made from: objects of which a box at a time is asked for.
+
+A source has a ``shape`` and gives NumPy arrays for boxes: ``source[slice, slice, ...]``, all slices
+with a start, a stop and step 1.  NumPy and blosc2c arrays are sources, and so are datasets of other
+libraries; those here compute their boxes from others.  Nothing is ever asked for whole.
+
+SPDX-License-Identifier: BSD-3-Clause
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from .errors import ParameterError
+from .indexing import Box, Gather, part_of_plan
+from .partition import Shape, boxes, in_order, slab_of
+
+if TYPE_CHECKING:
+    from .ndarray import NDArray
+
+Array = np.ndarray[Any, Any]
+Slices = tuple[slice, ...]
+
+SLAB_NBYTES = 16 << 20  # boxes that are asked for are of chunks together up to this
+ROWS_NBYTES = 64 << 20  # and up to this where a source has to read more for smaller ones
+_POINTS_NBYTES = 1 << 21  # items that are looked up one by one, at a time
+
+
+class StoredChunk(NamedTuple):
+    """A chunk that can be taken over as it is stored."""
+
+    array: NDArray
+    nchunk: int
+
+
+class Rule:
+    """Items computed from their place: rule(coordinates along each axis, made to broadcast)."""
+
+    def __init__(self, shape: Shape, rule: Callable[[list[Array]], Array]) -> None:
+        self.shape = shape
+        self._rule = rule
+
+    def __getitem__(self, box: Slices) -> Array:
+        return self._rule(list(np.ix_(*(np.arange(s.start, s.stop) for s in box))))
+
+
+def by_number(shape: Shape, rule: Callable[[Any], Array]) -> Rule:
+    """Items computed from their number in C order."""
+
+    def number(coords: Sequence[Array]) -> Array:
+        total: Any = np.zeros((), np.int64)
+        for coord, n in zip(coords, shape, strict=True):
+            total = total * n + coord
+        return rule(total)
+
+    return Rule(shape, number)
+
+
+def slab_nitems(source: Any, shape: Shape, chunks: Shape, itemsize: int) -> int:
+    """Items that a source should be asked for at once."""
+    itemsize = max(itemsize, getattr(getattr(source, "dtype", None), "itemsize", 0))
+    nitems: int = getattr(source, "slab_nbytes", SLAB_NBYTES) // itemsize
+    if getattr(source, "wants_runs", False) and not in_order(shape, slab_of(shape, chunks, nitems)):
+        nitems = ROWS_NBYTES // itemsize
+    return nitems
+
+
+# ---- Selections ------------------------------------------------------------
+
+
+class Selected:
+    """What an index selects of an array; also its chunks, where they begin and end with the array's."""
+
+    def __init__(self, array: NDArray, plan: Box | Gather) -> None:
+        self._array, self._plan = array, plan
+        self.shape = plan.shape
+        # Index arrays may name the same blocks again and again: the fewer parts the better.
+        self.slab_nbytes = SLAB_NBYTES if isinstance(plan, Box) else ROWS_NBYTES
+
+    def __getitem__(self, box: Slices) -> Array:
+        plan = part_of_plan(self._plan, box)
+        if isinstance(plan, Box):
+            return self._array._read_plain(plan)
+        return self._array._read_gather(plan)
+
+    def _is_cut_out(self) -> bool:
+        plan = self._plan
+        if not isinstance(plan, Box) or plan.flip or any(step != 1 for step in plan.step):
+            return False
+        return plan.axes == tuple(range(self._array.ndim))
+
+    def to_end(self) -> list[bool]:
+        """For each axis whether the selection goes from the start of a chunk to the array's end."""
+        plan, array = self._plan, self._array
+        if not isinstance(plan, Box) or not self._is_cut_out():
+            return [False] * array.ndim
+        ends = zip(plan.start, plan.counts, array.chunks, array.shape, strict=True)
+        return [first % chunk == 0 and first + n == end for first, n, chunk, end in ends]
+
+    def stored_chunk(self, box: Slices) -> StoredChunk | None:
+        """The stored chunk that is all of `box`, for a new array of the same chunks and blocks."""
+        plan = self._plan
+        if not isinstance(plan, Box) or not self._is_cut_out():
+            return None
+        moved = [slice(s.start + first, s.stop + first) for s, first in zip(box, plan.start, strict=True)]
+        return chunk_at(self._array, moved)
+
+
+def chunk_at(array: NDArray, box: Sequence[slice]) -> StoredChunk | None:
+    """The chunk whose items are exactly those of a box of its array."""
+    nchunk = 0
+    for s, chunk, n in zip(box, array.chunks, array.shape, strict=True):
+        if s.start % chunk or s.stop != min(s.start + chunk, n):
+            return None
+        nchunk = nchunk * -(-n // chunk) + s.start // chunk
+    return StoredChunk(array, nchunk)
+
+
+class Joined:
+    """Arrays one after the other along an axis."""
+
+    def __init__(self, arrays: Sequence[Any], axis: int) -> None:
+        self._arrays, self._axis = arrays, axis
+        sizes = [a.shape[axis] for a in arrays]
+        self._starts = [0, *itertools.accumulate(sizes)]
+        self.shape = (*arrays[0].shape[:axis], self._starts[-1], *arrays[0].shape[axis + 1 :])
+
+    def _parts(self, box: Slices) -> Iterator[tuple[Any, Slices]]:
+        axis, wanted = self._axis, box[self._axis]
+        for start, source in zip(self._starts, self._arrays, strict=False):  # the last is the end
+            low, high = max(wanted.start - start, 0), min(wanted.stop - start, source.shape[axis])
+            if low < high:
+                yield source, (*box[:axis], slice(low, high), *box[axis + 1 :])
+
+    def __getitem__(self, box: Slices) -> Array:
+        parts = [np.asarray(source[part]) for source, part in self._parts(box)]
+        joined: Array = parts[0] if len(parts) == 1 else np.concatenate(parts, self._axis)
+        return joined
+
+    def stored_chunk(self, box: Slices) -> StoredChunk | None:
+        from .ndarray import NDArray
+
+        (source, part), *others = self._parts(box)
+        return chunk_at(source, part) if isinstance(source, NDArray) and not others else None
+
+
+# ---- Other shapes ----------------------------------------------------------
+
+
+def flat_boxes(shape: Shape, first: int, stop: int) -> Iterator[Slices]:
+    """Boxes that hold the items of numbers first <= i < stop in C order, one after the other."""
+    while first < stop:
+        # The largest run of whole rows, of any axis, that begins here and does not go too far.
+        row, axis = 1, len(shape)
+        while axis > 0 and first % (row * shape[axis - 1]) == 0 and first + row * shape[axis - 1] <= stop:
+            axis -= 1
+            row *= shape[axis]
+        place = np.unravel_index(first, shape) if shape else ()
+        box = [slice(int(i), int(i) + 1) for i in place[:axis]] + [slice(0, n) for n in shape[axis:]]
+        if axis > 0:
+            i = box[axis - 1].start
+            n = min(shape[axis - 1] - i, (stop - first) // row)
+            box[axis - 1] = slice(i, i + n)
+            row *= n
+        yield tuple(box)
+        first += row
+
+
+class Reshaped:
+    """The items of a source, in C order, in another shape."""
+
+    wants_runs = True  # of whole rows, even if these are large
+
+    def __init__(self, source: Any, shape: Shape, dtype: np.dtype[Any]) -> None:
+        self._source, self._dtype = source, dtype
+        self.shape = shape
+        self._taken = 0
+
+    def run(self, first: int, stop: int) -> Array:
+        """Items by their numbers."""
+        from .ndarray import NDArray
+
+        out: Array = np.ndarray(stop - first, self._dtype)
+        at = 0
+        for box in flat_boxes(self._source.shape, first, stop):
+            shape = tuple(s.stop - s.start for s in box)
+            part = out[at : at + math.prod(shape)].reshape(shape)
+            if isinstance(self._source, NDArray):
+                self._source.read_into(part, box)
+            else:
+                part[...] = self._source[box]
+            at += part.size
+        return out
+
+    def take(self, n: int) -> Array:
+        """The next n items that this has not given yet."""
+        self._taken += n
+        return self.run(self._taken - n, self._taken)
+
+    def __getitem__(self, box: Slices) -> Array:
+        counts = tuple(s.stop - s.start for s in box)
+        first = number_of(self.shape, [s.start for s in box])
+        n = math.prod(counts)
+        if n and number_of(self.shape, [s.stop - 1 for s in box]) - first == n - 1:
+            return self.run(first, first + n).reshape(counts)
+        out: Array = np.ndarray(counts, self._dtype)
+        self._pick(out, box)
+        return out
+
+    def _pick(self, out: Array, box: Slices) -> None:
+        """Fill `out` with the items of a box that is no run, some at a time."""
+        from .ndarray import NDArray
+
+        numbers = by_number(self.shape, np.asarray)
+        part = _part_of(out.shape, max(_POINTS_NBYTES // self._dtype.itemsize, 1))
+        for inner in boxes(out.shape, part):
+            where = tuple(slice(a.start + s.start, a.start + s.stop) for a, s in zip(box, inner, strict=True))
+            wanted = numbers[where]
+            if isinstance(self._source, NDArray):
+                out[inner] = self._source[np.unravel_index(wanted, self._source.shape)]
+                continue
+            flat = wanted.reshape(-1, wanted.shape[-1])
+            runs = [self.run(int(row[0]), int(row[-1]) + 1) for row in flat]
+            out[inner] = np.concatenate(runs).reshape(wanted.shape)
+
+
+def _part_of(shape: Shape, nitems: int) -> Shape:
+    """A box of at most `nitems` that fills the last axes of a shape first."""
+    part = []
+    for n in reversed(shape):
+        part.append(max(min(n, nitems), 1))
+        nitems //= part[-1]
+    return tuple(reversed(part))
+
+
+def number_of(shape: Shape, place: Sequence[int]) -> int:
+    """Number of an item in C order."""
+    number = 0
+    for i, n in zip(place, shape, strict=True):
+        number = number * n + i
+    return number
+
+
+class InStorageOrder:
+    """Items, in the order in which they are given, one chunk after the other.
+
+    take(n) gives the next n of them.  With `slab_nbytes`, boxes of more chunks are asked for: they
+    must be runs of the whole, and the order is then that of C.
+    """
+
+    def __init__(self, shape: Shape, take: Callable[[int], Array], slab_nbytes: int = 0) -> None:
+        self.shape = shape
+        self.slab_nbytes = slab_nbytes
+        self._take = take
+
+    def __getitem__(self, box: Slices) -> Array:
+        counts = tuple(s.stop - s.start for s in box)
+        return self._take(math.prod(counts)).reshape(counts)
+
+
+class Items:
+    """The first `n` items of an iterable, in its order."""
+
+    def __init__(self, iterable: Iterable[Any], n: int, dtype: np.dtype[Any]) -> None:
+        self._iterator = iter(iterable)
+        self._dtype, self._n = dtype, n
+        self._done = 0
+
+    def take(self, n: int) -> Array:
+        """The next `n`; ValueError when there are not so many."""
+        items = np.fromiter(itertools.islice(self._iterator, n), self._dtype)
+        self._done += len(items)
+        if len(items) < n:
+            raise ParameterError(
+                f"iterator too short: expected {self._n} items, it had {self._done}", field="iterable"
+            )
+        return items

@@ -1,0 +1,136 @@
+/*
+ * trial.c: what the encoder decides by looking at the data: whether to split, and for
+ * which streams a lower level does as well.
+ * SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Pieces from all over the chunk are filtered like a block and compressed in several
+ * ways.  The decisions hold for the whole chunk, so that they depend on nothing else.
+ */
+#include "chunk_enc.h"
+#include "shuffle.h"
+
+enum {
+    KIB = 1024,
+    NPIECES = 8,
+    MIN_NBYTES = 512 * KIB, /* smaller chunks do not pay for trying levels */
+    MIN_SAMPLE = 32 * KIB,
+    MAX_SAMPLE = 128 * KIB,
+    SPLIT_CLEVEL = 3, /* which of split and whole is smaller hardly depends on the level */
+    MIN_CLEVEL = 3    /* levels below are fast as they are */
+};
+
+/* Pieces of equal length and whole groups of items, one after the other. */
+static b2c_status gather_sample(b2i_worker *w, const b2i_plan *p, b2i_span *out, b2c_error *err)
+{
+    size_t want = p->src.n / 16;
+    want = want < MIN_SAMPLE ? MIN_SAMPLE : want > MAX_SAMPLE ? MAX_SAMPLE : want;
+    size_t len = want / NPIECES, group = 8 * (size_t)p->typesize;
+    len = len < group ? group : len - len % group;
+    uint8_t *sample = b2i_scratch_get(&w->in, NPIECES * len);
+    if (sample == NULL) {
+        return b2i_fail_memory(err);
+    }
+    for (size_t i = 0; i < NPIECES; i++) {
+        size_t at = (p->src.n - len) / (NPIECES - 1) * i;
+        memcpy(sample + i * len, p->src.p + at - at % p->typesize, len);
+    }
+    *out = b2i_span_of(sample, NPIECES * len);
+    return B2C_OK;
+}
+
+/* Adds what n bytes need as a stream. */
+static b2c_status add_stream(b2i_worker *w, const b2i_plan *p, int clevel, const uint8_t *src,
+                             size_t n, size_t *total, b2c_error *err)
+{
+    size_t len = 0;
+    uint8_t *out = b2i_scratch_get(&w->c, n);
+    if (out == NULL) {
+        return b2i_fail_memory(err);
+    }
+    b2c_status st = p->codec->encode(w->codecs, clevel, NULL, src, n, out, n - 1, &len);
+    if (st != B2C_OK) {
+        return b2i_fail(err, st, B2C_NO_OFFSET, b2c_status_text(st));
+    }
+    *total += 4 + (len == 0 ? n : len);
+    return B2C_OK;
+}
+
+/* Splitting is faster, and taken when it loses no more than 1/256. */
+static b2c_status try_split(b2i_worker *w, b2i_plan *p, b2i_span sample, b2c_error *err)
+{
+    int clevel = p->cparams->clevel < SPLIT_CLEVEL ? p->cparams->clevel : SPLIT_CLEVEL;
+    size_t whole = 0, streams = 0, len = sample.n / p->typesize;
+    B2I_TRY(add_stream(w, p, clevel, sample.p, sample.n, &whole, err));
+    for (size_t k = 0; k < p->typesize; k++) {
+        B2I_TRY(add_stream(w, p, clevel, sample.p + k * len, len, &streams, err));
+    }
+    p->is_split = streams <= whole + whole / 256;
+    return B2C_OK;
+}
+
+/*
+ * The lowest level for each of nstreams streams of len bytes, so that none loses more than
+ * 1/16 and all together no more than 1/160, or 1/640 where the ratio was asked for.  What shrinks
+ * to an eighth at once is left alone: it is fast anyway, and its matches may be longer than
+ * a piece.
+ */
+static b2c_status try_levels(b2i_worker *w, b2i_plan *p, const uint8_t *src, size_t nstreams,
+                             size_t len, b2c_error *err)
+{
+    static const uint8_t lower[] = { 1, 2, 3, 4, 6 };
+    size_t aims[B2I_MAX_UNIT], easy = 0, total = 0;
+    for (size_t k = 0; k < nstreams; k++) {
+        B2I_TRY(add_stream(w, p, 1, src + k * len, len, &easy, err));
+    }
+    if (easy < nstreams * len / 8) {
+        return B2C_OK;
+    }
+    for (size_t k = 0; k < nstreams; k++) {
+        aims[k] = 0;
+        B2I_TRY(add_stream(w, p, p->cparams->clevel, src + k * len, len, &aims[k], err));
+        total += aims[k];
+    }
+    for (size_t k = 0; k < nstreams; k++) {
+        size_t share = total / ((p->cparams->clevel < 8 ? 160 : 640) * nstreams);
+        size_t limit = aims[k] + (share < aims[k] / 16 ? share : aims[k] / 16);
+        for (size_t i = 0; i < sizeof lower && lower[i] < p->clevels[k]; i++) {
+            size_t n = 0;
+            B2I_TRY(add_stream(w, p, lower[i], src + k * len, len, &n, err));
+            if (n <= limit) {
+                p->clevels[k] = lower[i];
+            }
+        }
+    }
+    return B2C_OK;
+}
+
+b2c_status b2i_plan_try(b2c_ctx *ctx, b2i_plan *p, b2i_split split, b2c_error *err)
+{
+    /* Not those of users, nor those that need to know an array's shape. */
+    uint8_t id = p->cparams->codec;
+    bool slow = id == B2C_CODEC_LZ4HC || id == B2C_CODEC_ZLIB || id == B2C_CODEC_ZSTD;
+    bool levels = slow && p->src.n >= MIN_NBYTES && p->cparams->clevel >= MIN_CLEVEL &&
+                  !p->cparams->use_dict && !b2i_pipeline_has(&p->pipeline, B2C_FILTER_DELTA);
+    b2i_worker *w;
+    b2i_span sample;
+    bool knows_blocks = p->codec->encode_block != NULL || b2i_pipeline_has_user(&p->pipeline) ||
+                        b2i_pipeline_needs_shape(&p->pipeline);
+    if (knows_blocks || (split != B2I_SPLIT_TRY && !levels)) {
+        return B2C_OK; /* these are shown blocks, not pieces */
+    }
+    B2I_TRY(b2i_ctx_worker(ctx, 0, &w, err));
+    B2I_TRY(gather_sample(w, p, &sample, err));
+
+    b2i_plan one_block = *p;
+    one_block.src = sample;
+    one_block.blocksize = (uint32_t)sample.n;
+    one_block.nblocks = 1;
+    B2I_TRY(b2i_block_filter(w, &one_block, 0, &sample.p, err));
+    if (split == B2I_SPLIT_TRY) {
+        B2I_TRY(try_split(w, p, sample, err));
+    }
+    size_t nstreams = p->is_split ? p->typesize : 1, len = sample.n / nstreams;
+    /* The highest level finds short matches far away, which pieces do not show. */
+    levels = levels && (p->is_split || p->cparams->clevel < 9);
+    return levels ? try_levels(w, p, sample.p, nstreams, len, err) : B2C_OK;
+}

@@ -1,0 +1,513 @@
+/*
+ * deflate_dec.c: our decoder of deflate streams (RFC 1951).
+ * SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Codes are decoded by tables that the next bits of the input index.  An entry says all there is
+ * to know about a symbol: what it stands for and how many bits it and what follows it take.  Codes
+ * longer than an index have a second table.
+ */
+#include "deflate_dec.h"
+
+#include "lz_copy.h"
+
+enum {
+    MAX_LEN = 15, /* bits of a code */
+    NLITLENS = 288,
+    NDISTS = 32,
+    NPRECODES = 19,
+    LIT_BITS = 11, /* that index the tables */
+    DIST_BITS = 8,
+    PRE_BITS = 7, /* there are no longer ones */
+    LIT_TABLE =
+        (1 << LIT_BITS) + 2048, /* second tables: each has twice as many entries as codes at most */
+    DIST_TABLE = (1 << DIST_BITS) + 1024,
+    PRE_TABLE = 1 << PRE_BITS,
+    END_OF_BLOCK = 256,
+    FAST_IN = 32, /* bytes that a round of the fast loop may read */
+    FAST_OUT = 4 + 258 + B2I_LZ_STEP
+};
+
+/*
+ * An entry of a table:
+ *   bits 0–7    to drop: the code and its extra bits; or what indexes the first table
+ *   bits 8–11   of the code; or index bits of the second table
+ *   bit 12–14   what is special: a second table, the end of the block, no code at all
+ *   bits 16–30  the literal; the base of a length or distance; or where the second table starts
+ *   bit 31      a literal
+ */
+typedef uint32_t entry;
+
+#define LITERAL ((entry)1 << 31)
+#define SECOND  ((entry)1 << 12)
+#define END     ((entry)1 << 13)
+#define INVALID ((entry)1 << 14)
+#define SPECIAL (SECOND | END | INVALID)
+
+typedef struct tables {
+    entry lit[LIT_TABLE], dist[DIST_TABLE], pre[PRE_TABLE];
+    unsigned lit_bits, dist_bits; /* that index them */
+    bool is_fixed;                /* they hold the codes of the format */
+} tables;
+
+/* The input as bits.  After its end come zeros; how many are taken tells whether it was passed. */
+typedef struct bit_reader {
+    const uint8_t *ip, *ip_end;
+    uint64_t bits;
+    unsigned nbits;    /* in 'bits' */
+    unsigned nmissing; /* bytes taken after the end */
+} bit_reader;
+
+/* At least 56 bits. */
+static inline void refill(bit_reader *r)
+{
+    if (r->ip_end - r->ip >= 8) {
+        r->bits |= b2i_ld64le(r->ip) << r->nbits;
+        r->ip += (63 - r->nbits) >> 3;
+        r->nbits |= 56;
+        return;
+    }
+    for (; r->nbits <= 56; r->nbits += 8) {
+        if (r->ip < r->ip_end) {
+            r->bits |= (uint64_t)*r->ip++ << r->nbits;
+        } else {
+            r->nmissing++;
+        }
+    }
+}
+
+static inline uint32_t take(bit_reader *r, unsigned n)
+{
+    uint32_t x = (uint32_t)r->bits & (((uint32_t)1 << n) - 1);
+    r->bits >>= n;
+    r->nbits -= n;
+    return x;
+}
+
+/* Whether bits were used that the input does not have. */
+static bool is_beyond(const bit_reader *r)
+{
+    return r->nmissing > r->nbits / 8;
+}
+
+/* ---- tables ---- */
+
+static entry lit_entry(unsigned sym, unsigned len)
+{
+    if (sym < END_OF_BLOCK) {
+        return LITERAL | sym << 16 | len << 8 | len;
+    }
+    if (sym == END_OF_BLOCK) {
+        return END | len << 8 | len;
+    }
+    if (sym > 285) {
+        return INVALID;
+    }
+    unsigned x = sym - 257, extra = x < 8 || sym == 285 ? 0 : x / 4 - 1;
+    unsigned base = sym == 285 ? 258 : x < 8 ? 3 + x : 3 + ((4 + x % 4) << extra);
+    return base << 16 | len << 8 | (len + extra);
+}
+
+static entry dist_entry(unsigned sym, unsigned len)
+{
+    if (sym > 29) {
+        return INVALID;
+    }
+    unsigned extra = sym < 4 ? 0 : sym / 2 - 1;
+    unsigned base = sym < 4 ? 1 + sym : 1 + ((2 + sym % 2) << extra);
+    return base << 16 | len << 8 | (len + extra);
+}
+
+static entry pre_entry(unsigned sym, unsigned len)
+{
+    return sym << 16 | len << 8 | len;
+}
+
+/* The code with its first bit lowest, plus one. */
+static inline unsigned next_code(unsigned code, unsigned len)
+{
+    unsigned bit = 1U << (len - 1);
+    while ((code & bit) != 0) {
+        code ^= bit;
+        bit >>= 1;
+    }
+    return bit == 0 ? 0 : code | bit;
+}
+
+/*
+ * Makes the table for a code given by the lengths of its symbols; *index_bits are at most so
+ * many as it says.  False when it is not a code, or not a complete one; one code of one bit, or
+ * none, is allowed.
+ */
+static bool make_table(entry *table, unsigned *index_bits, const uint8_t *lens, unsigned nsyms,
+                       entry (*entry_of)(unsigned sym, unsigned len))
+{
+    unsigned counts[MAX_LEN + 1] = { 0 }, starts[MAX_LEN + 2], max = MAX_LEN;
+    uint16_t sorted[NLITLENS];
+    for (unsigned i = 0; i < nsyms; i++) {
+        counts[lens[i]]++;
+    }
+    const unsigned nused = nsyms - counts[0];
+    counts[0] = 0;
+    for (; max > 1 && counts[max] == 0; max--) {
+    }
+    int left = 1; /* codes that the lengths so far leave */
+    starts[1] = 0;
+    for (unsigned len = 1; len <= MAX_LEN; len++) {
+        left = 2 * left - (int)counts[len];
+        if (left < 0) {
+            return false;
+        }
+        starts[len + 1] = starts[len] + counts[len];
+    }
+    bool is_complete = left == 0;
+    if (!is_complete && (nused > 1 || max > 1)) {
+        return false;
+    }
+    for (unsigned i = 0; i < nsyms; i++) {
+        if (lens[i] != 0) {
+            sorted[starts[lens[i]]++] = (uint16_t)i;
+        }
+    }
+    const unsigned bits = max < *index_bits ? max : *index_bits;
+    *index_bits = bits;
+    if (!is_complete) {
+        table[0] = table[1] = INVALID;
+    }
+    unsigned code = 0, at = 0, size = 2, len = 1; /* size: 2^len entries are filled so far */
+    for (; len <= bits; len++, size *= 2) {
+        if (len > 1) {
+            memcpy(table + size / 2, table, size / 2 * sizeof *table);
+        }
+        for (unsigned k = 0; k < counts[len]; k++, at++) {
+            table[code] = entry_of(sorted[at], len);
+            code = next_code(code, len);
+        }
+    }
+    unsigned used = 1U << bits, prefix = ~0U, sub_at = 0, sub_bits = 0;
+    for (; at < nused; at++) { /* second tables */
+        for (; counts[len] == 0; len++) {
+        }
+        counts[len]--;
+        if ((code & ((1U << bits) - 1)) != prefix) {
+            prefix = code & ((1U << bits) - 1);
+            sub_bits = len - bits;
+            int room =
+                (1 << sub_bits) - 1 - (int)counts[len]; /* for longer ones with this prefix */
+            for (unsigned longer = len + 1; room > 0 && longer <= max; longer++) {
+                room = 2 * room - (int)counts[longer];
+                sub_bits++;
+            }
+            sub_at = used;
+            used += 1U << sub_bits;
+            table[prefix] = SECOND | sub_at << 16 | sub_bits << 8 | bits;
+        }
+        entry e = entry_of(sorted[at], len - bits);
+        for (unsigned i = code >> bits; i < 1U << sub_bits; i += 1U << (len - bits)) {
+            table[sub_at + i] = e;
+        }
+        code = next_code(code, len);
+    }
+    return true;
+}
+
+static bool make_fixed(tables *t)
+{
+    uint8_t lens[NLITLENS];
+    memset(lens, 8, 144);
+    memset(lens + 144, 9, 112);
+    memset(lens + 256, 7, 24);
+    memset(lens + 280, 8, 8);
+    t->lit_bits = LIT_BITS;
+    t->dist_bits = DIST_BITS;
+    t->is_fixed = make_table(t->lit, &t->lit_bits, lens, NLITLENS, lit_entry);
+    memset(lens, 5, NDISTS);
+    return make_table(t->dist, &t->dist_bits, lens, NDISTS, dist_entry) && t->is_fixed;
+}
+
+/* The codes of a block that brings its own. */
+static bool read_codes(bit_reader *r, tables *t)
+{
+    static const uint8_t order[NPRECODES] = { 16, 17, 18, 0, 8,  7, 9,  6, 10, 5,
+                                              11, 4,  12, 3, 13, 2, 14, 1, 15 };
+    uint8_t pre_lens[NPRECODES] = { 0 }, lens[NLITLENS + NDISTS];
+    t->is_fixed = false;
+    refill(r);
+    const unsigned nlit = 257 + take(r, 5), ndist = 1 + take(r, 5), npre = 4 + take(r, 4);
+    for (unsigned i = 0; i < npre; i++) {
+        refill(r);
+        pre_lens[order[i]] = (uint8_t)take(r, 3);
+    }
+    unsigned bits = PRE_BITS, at = 0;
+    if (nlit > NLITLENS || !make_table(t->pre, &bits, pre_lens, NPRECODES, pre_entry)) {
+        return false;
+    }
+    while (at < nlit + ndist) {
+        refill(r);
+        const entry e = t->pre[r->bits & ((1U << bits) - 1)];
+        if ((e & INVALID) != 0) {
+            return false;
+        }
+        (void)take(r, e & 255);
+        unsigned sym = e >> 16, count = 1;
+        uint8_t len = (uint8_t)sym;
+        if (sym >= 16) {
+            count = sym == 16 ? 3 + take(r, 2) : sym == 17 ? 3 + take(r, 3) : 11 + take(r, 7);
+            if ((sym == 16 && at == 0) || count > nlit + ndist - at) {
+                return false;
+            }
+            len = sym == 16 ? lens[at - 1] : 0;
+        }
+        memset(lens + at, len, count);
+        at += count;
+    }
+    t->lit_bits = LIT_BITS;
+    t->dist_bits = DIST_BITS;
+    return make_table(t->lit, &t->lit_bits, lens, nlit, lit_entry) &&
+           make_table(t->dist, &t->dist_bits, lens + nlit, ndist, dist_entry);
+}
+
+/* ---- blocks ---- */
+
+typedef struct output {
+    uint8_t *start, *op, *end;
+} output;
+
+static bool copy_stored(bit_reader *r, output *o)
+{
+    (void)take(r, r->nbits & 7);
+    refill(r);
+    const uint32_t n = take(r, 16), check = take(r, 16);
+    if (is_beyond(r) || n != (check ^ 0xffff)) {
+        return false;
+    }
+    r->ip -= r->nbits / 8 - r->nmissing; /* whole bytes, give them back */
+    r->nmissing = 0;
+    r->bits = 0;
+    r->nbits = 0;
+    if (n > (size_t)(r->ip_end - r->ip) || n > (size_t)(o->end - o->op)) {
+        return false;
+    }
+    if (n > 0) {
+        memcpy(o->op, r->ip, n);
+    }
+    r->ip += n;
+    o->op += n;
+    return true;
+}
+
+/* The entry of the symbol that comes next, with its bits still to be dropped. */
+static inline entry look_up(bit_reader *r, const entry *table, unsigned bits)
+{
+    entry e = table[r->bits & ((1U << bits) - 1)];
+    if ((e & SECOND) != 0) {
+        (void)take(r, e & 255);
+        e = table[(e >> 16) + (r->bits & ((1U << (e >> 8 & 15)) - 1))];
+    }
+    return e;
+}
+
+/* Base and extra bits of a length or distance; drops its bits. */
+static inline size_t value_of(bit_reader *r, entry e)
+{
+    const uint64_t saved = r->bits;
+    const unsigned code = e >> 8 & 15, all = e & 255;
+    r->bits >>= all;
+    r->nbits -= all;
+    return (e >> 16) + ((saved & (((uint64_t)1 << all) - 1)) >> code);
+}
+
+enum { GOING, ENDED, BROKEN };
+
+/* A match; may write up to B2I_LZ_STEP - 1 bytes too much.  Most are short. */
+static inline void copy_match(uint8_t *op, size_t distance, size_t len)
+{
+    const uint8_t *from = op - distance;
+    if ((distance >= 8) & (len <= 24)) {
+        memcpy(op, from, 8);
+        memcpy(op + 8, from + 8, 8);
+        memcpy(op + 16, from + 16, 8);
+    } else {
+        b2i_lz_copy(op, distance, len);
+    }
+}
+
+/*
+ * While there is much input and room: a row of literals and a match per round.  A round uses
+ * at most 33 bits for literals, 20 for the length and 28 for the distance.  Of 'nbits' the low
+ * byte counts: whole entries are subtracted from it.
+ */
+static int decode_fast(bit_reader *reader, output *out, const tables *t)
+{
+    const uint8_t *ip = reader->ip, *const ip_fast = reader->ip_end - FAST_IN;
+    uint64_t bits = reader->bits, saved;
+    uint32_t nbits = reader->nbits;
+    uint8_t *op = out->op, *const start = out->start, *const op_fast = out->end - FAST_OUT;
+    const uint64_t lit_mask = ((uint64_t)1 << t->lit_bits) - 1;
+    const uint64_t dist_mask = ((uint64_t)1 << t->dist_bits) - 1;
+    int state = GOING;
+
+#define REFILL()                                                                                   \
+    do {                                                                                           \
+        bits |= b2i_ld64le(ip) << (nbits & 63);                                                    \
+        ip += 7 - (nbits >> 3 & 7);                                                                \
+        nbits |= 56;                                                                               \
+    } while (0)
+#define DROP(e)                                                                                    \
+    do {                                                                                           \
+        saved = bits;                                                                              \
+        bits >>= (e) & 63;                                                                         \
+        nbits -= (e);                                                                              \
+    } while (0)
+#define VALUE(e) (((e) >> 16) + ((saved & (((uint64_t)1 << ((e) & 63)) - 1)) >> ((e) >> 8 & 15)))
+
+    REFILL();
+    entry e = t->lit[bits & lit_mask];
+    while (ip < ip_fast && op < op_fast) {
+        DROP(e);
+        if ((e & LITERAL) != 0) {
+            entry next = t->lit[bits & lit_mask];
+            DROP(next);
+            *op++ = (uint8_t)(e >> 16);
+            e = next;
+            if ((e & LITERAL) != 0) {
+                next = t->lit[bits & lit_mask];
+                DROP(next);
+                *op++ = (uint8_t)(e >> 16);
+                e = next;
+                if ((e & LITERAL) != 0) {
+                    REFILL();
+                    next = t->lit[bits & lit_mask];
+                    *op++ = (uint8_t)(e >> 16);
+                    e = next;
+                    continue;
+                }
+            }
+        }
+        if ((e & SPECIAL) != 0) {
+            if ((e & SECOND) != 0) {
+                e = t->lit[(e >> 16) + (bits & ((1U << (e >> 8 & 15)) - 1))];
+                DROP(e);
+            }
+            if ((e & LITERAL) != 0) {
+                *op++ = (uint8_t)(e >> 16);
+                REFILL();
+                e = t->lit[bits & lit_mask];
+                continue;
+            }
+            if ((e & SPECIAL) != 0) {
+                state = (e & END) != 0 ? ENDED : BROKEN;
+                break;
+            }
+        }
+        const size_t len = VALUE(e);
+        REFILL();
+        e = t->dist[bits & dist_mask];
+        DROP(e);
+        if ((e & SPECIAL) != 0) {
+            e = t->dist[(e >> 16) + (bits & ((1U << (e >> 8 & 15)) - 1))];
+            DROP(e);
+            if ((e & SPECIAL) != 0) {
+                state = BROKEN;
+                break;
+            }
+        }
+        const size_t distance = VALUE(e);
+        if (distance > (size_t)(op - start)) {
+            state = BROKEN;
+            break;
+        }
+        REFILL();
+        e = t->lit[bits & lit_mask];
+        copy_match(op, distance, len);
+        op += len;
+    }
+#undef REFILL
+#undef DROP
+#undef VALUE
+    reader->ip = ip;
+    reader->bits = bits;
+    reader->nbits = nbits & 255;
+    out->op = op;
+    return state;
+}
+
+/* One symbol, or a length and a distance, close to the end of the input or the output. */
+static int decode_one(bit_reader *r, output *o, const tables *t)
+{
+    refill(r);
+    entry e = look_up(r, t->lit, t->lit_bits);
+    const size_t room = (size_t)(o->end - o->op);
+    if ((e & LITERAL) != 0) {
+        (void)take(r, e & 255);
+        if (room == 0 || is_beyond(r)) {
+            return BROKEN;
+        }
+        *o->op++ = (uint8_t)(e >> 16);
+        return GOING;
+    }
+    if ((e & SPECIAL) != 0) {
+        (void)take(r, e & 255);
+        return (e & END) != 0 && !is_beyond(r) ? ENDED : BROKEN;
+    }
+    const size_t len = value_of(r, e);
+    e = look_up(r, t->dist, t->dist_bits);
+    if ((e & SPECIAL) != 0) {
+        return BROKEN;
+    }
+    const size_t distance = value_of(r, e);
+    if (is_beyond(r) || len > room || distance > (size_t)(o->op - o->start)) {
+        return BROKEN;
+    }
+    b2i_lz_copy_end(o->op, o->end, distance, len);
+    o->op += len;
+    return GOING;
+}
+
+static bool decode_block(bit_reader *r, output *o, const tables *t)
+{
+    int state = GOING;
+    while (state == GOING) {
+        if (r->ip_end - r->ip > FAST_IN && o->end - o->op > FAST_OUT) {
+            state = decode_fast(r, o, t);
+        } else {
+            state = decode_one(r, o, t);
+        }
+    }
+    return state == ENDED;
+}
+
+b2c_status b2i_deflate_decode(b2i_codec_state *state, b2i_span src, uint8_t *dst, size_t n,
+                              size_t *used)
+{
+    if (state->inflate == NULL) {
+        state->inflate = b2i_calloc(sizeof(tables));
+        if (state->inflate == NULL) {
+            return B2C_E_MEMORY;
+        }
+    }
+    tables *t = state->inflate;
+    bit_reader r = { .ip = src.p, .ip_end = src.p + src.n };
+    output o = { dst, dst, dst + n };
+    bool is_last = false;
+    while (!is_last) {
+        refill(&r);
+        is_last = take(&r, 1) != 0;
+        const uint32_t kind = take(&r, 2);
+        bool ok = false;
+        if (kind == 0) {
+            ok = copy_stored(&r, &o);
+        } else if (kind == 1) {
+            ok = (t->is_fixed || make_fixed(t)) && decode_block(&r, &o, t);
+        } else if (kind == 2) {
+            ok = read_codes(&r, t) && decode_block(&r, &o, t);
+        }
+        if (!ok || is_beyond(&r)) {
+            return B2C_E_CORRUPT;
+        }
+    }
+    if (o.op != o.end) {
+        return B2C_E_CORRUPT;
+    }
+    *used = (size_t)(r.ip - src.p) + r.nmissing - r.nbits / 8;
+    return B2C_OK;
+}

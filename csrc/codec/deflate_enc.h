@@ -1,0 +1,21 @@
+/*
+ * deflate_enc.h: our encoder of deflate streams; private to csrc/codec.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef B2I_DEFLATE_ENC_H
+#define B2I_DEFLATE_ENC_H
+
+#include "codec_impl.h"
+
+typedef struct b2i_deflate_effort {
+    bool pairs; /* search harder */
+    uint8_t
+        worth; /* sixty-fourths to which blocks without matches must shrink, or they are stored */
+} b2i_deflate_effort;
+
+/* A raw deflate stream; otherwise the contract is that of b2i_codec. */
+b2c_status b2i_deflate_encode(b2i_codec_state *state, const b2i_deflate_effort *effort,
+                              const uint8_t *src, size_t n, uint8_t *dst, size_t cap,
+                              size_t *out_len);
+
+#endif

@@ -1,0 +1,160 @@
+/*
+ * lz4_dec.c: our decoder of LZ4 blocks.  The block is described in lz4_enc.c.
+ * SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What the format asks of the end of a block (five literals, the distance of the last match from
+ * it) is there for decoders that copy in wide steps; this one does not need it and does not check
+ * it.  Every block that other decoders take is decoded to the same bytes.
+ */
+#include "codec_impl.h"
+#include "lz_copy.h"
+
+enum {
+    MIN_MATCH = 4,
+    FAST_IN = 32, /* a token, 16 bytes for its literals, the distance, a byte of length; and more */
+    FAST_OUT = 64 /* 16 bytes for literals, then 24 for a short match; and more */
+};
+
+typedef struct decoder {
+    const uint8_t *ip, *ip_end, *ip_fast; /* the last: where decode_fast() stops */
+    uint8_t *dst, *op, *op_end, *op_fast;
+} decoder;
+
+/*
+ * Adds the bytes that continue a length to *len and returns where they end, or NULL when the input
+ * ends first or the length passes max, which also keeps the sum from overflowing.
+ */
+static const uint8_t *read_length(const uint8_t *ip, const uint8_t *ip_end, size_t max, size_t *len)
+{
+    uint8_t b;
+    do {
+        if (ip == ip_end || *len > max) {
+            return NULL;
+        }
+        b = *ip++;
+        *len += b;
+    } while (b == 255);
+    return ip;
+}
+
+/*
+ * Sequences of few literals, while there is room for wide copies.  Stops in front of any other.
+ * Branches, not selects, where the kind of a sequence makes a difference: what is read next
+ * depends on it, and only a guess lets the processor go ahead.
+ */
+static void decode_fast(decoder *state)
+{
+    decoder d = *state;
+    while (d.ip < d.ip_fast && d.op < d.op_fast) {
+        const uint8_t *ip = d.ip;
+        uint8_t *op = d.op;
+        const uint32_t token = *ip++;
+        const size_t nlit = token >> 4;
+        size_t len = token & 15;
+        if (nlit == 15) {
+            break;
+        }
+        memcpy(op, ip, 16);
+        op += nlit;
+        ip += nlit;
+        const size_t distance = b2i_ld16le(ip), done = (size_t)(op - d.dst);
+        ip += 2;
+        if ((len < 15) & (distance >= 8) & (distance <= done)) {
+            const uint8_t *from = op - distance;
+            memcpy(op, from, 8);
+            memcpy(op + 8, from + 8, 8);
+            memcpy(op + 16, from + 16, 2);
+            d.op = op + len + MIN_MATCH;
+            d.ip = ip;
+            continue;
+        }
+        if (len == 15) {
+            size_t whole = len; /* its address is taken; len stays in a register */
+            len += *ip++;
+            if (len == 15 + 255) {
+                ip = read_length(ip - 1, d.ip_end, (size_t)(d.op_end - op), &whole);
+                len = whole;
+            }
+        }
+        len += MIN_MATCH;
+        if (ip == NULL || distance == 0 || distance > done ||
+            (size_t)(d.op_end - op) < len + B2I_LZ_STEP) {
+            break; /* damaged, at the end, or from the dictionary */
+        }
+        b2i_lz_copy(op, distance, len);
+        d.op = op + len;
+        d.ip = ip;
+    }
+    *state = d;
+}
+
+/* A match that begins in the dictionary, 'before' bytes ahead of the output, and may go on in it.
+ */
+static void copy_from_dict(uint8_t *op, b2i_span dict, size_t before, size_t distance, size_t len)
+{
+    size_t n = before < len ? before : len;
+    memcpy(op, dict.p + (dict.n - before), n);
+    for (; n < len; n++) {
+        op[n] = *(op + n - distance);
+    }
+}
+
+/* Any sequence.  *is_last when it was the last one and the output is complete. */
+static b2c_status decode_any(decoder *d, b2i_span dict, bool *is_last)
+{
+    const uint8_t *ip = d->ip;
+    size_t room = (size_t)(d->op_end - d->op);
+    if (ip == d->ip_end) {
+        return B2C_E_CORRUPT; /* a match was last */
+    }
+    const uint32_t token = *ip++;
+    size_t nlit = token >> 4, len = token & 15;
+    if (nlit == 15) {
+        ip = read_length(ip, d->ip_end, room, &nlit);
+    }
+    if (ip == NULL || nlit > room || nlit > (size_t)(d->ip_end - ip)) {
+        return B2C_E_CORRUPT;
+    }
+    if (nlit > 0) {
+        memcpy(d->op, ip, nlit);
+        d->op += nlit;
+        ip += nlit;
+        room -= nlit;
+    }
+    *is_last = ip == d->ip_end;
+    if (d->ip_end - ip < 2) {
+        return *is_last && room == 0 ? B2C_OK : B2C_E_CORRUPT;
+    }
+    const size_t distance = b2i_ld16le(ip), done = (size_t)(d->op - d->dst);
+    ip += 2;
+    if (len == 15) {
+        ip = read_length(ip, d->ip_end, room, &len);
+    }
+    len += MIN_MATCH;
+    if (ip == NULL || len > room || distance == 0 || distance > done + dict.n) {
+        return B2C_E_CORRUPT;
+    }
+    if (distance > done) {
+        copy_from_dict(d->op, dict, distance - done, distance, len);
+    } else if (room >= len + B2I_LZ_STEP) {
+        b2i_lz_copy(d->op, distance, len);
+    } else {
+        b2i_lz_copy_end(d->op, d->op_end, distance, len);
+    }
+    d->op += len;
+    d->ip = ip;
+    return B2C_OK;
+}
+
+b2c_status b2i_lz4_decode(b2i_span dict, b2i_span src, uint8_t *dst, size_t n)
+{
+    decoder d = { .ip = src.p, .ip_end = src.p + src.n, .dst = dst, .op = dst, .op_end = dst + n };
+    d.ip_fast = d.ip_end - (src.n < FAST_IN ? src.n : FAST_IN);
+    d.op_fast = d.op_end - (n < FAST_OUT ? n : FAST_OUT);
+    bool is_last = false;
+    while (!is_last) {
+        decode_fast(&d);
+        B2I_TRY(decode_any(&d, dict, &is_last));
+    }
+    return B2C_OK;
+}

@@ -1,0 +1,120 @@
+/*
+ * lz4_enc.c: our encoder of LZ4 blocks, made for the byte planes of arrays.
+ * SPDX-License-Identifier: BSD-3-Clause
+ *
+ * A block is a sequence of
+ *
+ *   token      literals << 4 | match length - 4; a part of 15 is continued by bytes that are added,
+ *              a byte of 255 saying that one more follows
+ *   literals
+ *   distance   1…65535, little endian
+ *
+ * and ends with literals alone, five at least; the last match starts twelve bytes before the end
+ * or earlier.
+ */
+#include "codec_impl.h"
+
+enum {
+    MIN_LEN = 16,  /* shorter inputs cannot gain */
+    MIN_MATCH = 4, /* of the format */
+    LZ_MAX_DISTANCE = 65535,
+    LZ_LAST_LITERALS = 5,
+    LZ_PREFERS_RUNS = 0,
+    WIDE = 32 /* bytes that literals are copied by */
+};
+
+typedef struct lz_sink {
+    uint8_t *op, *op_end;
+    const uint8_t *src_end;
+} lz_sink;
+
+static inline size_t lz_cost(const lz_sink *s)
+{
+    return (size_t)(uintptr_t)s->op;
+}
+
+/* What does not fit in the token of a length n.  Writes a byte even where it returns op. */
+static inline uint8_t *put_length(uint8_t *op, size_t n)
+{
+    if (n >= 15 + 255) {
+        for (n -= 15; n >= 255; n -= 255) {
+            *op++ = 255;
+        }
+        *op = (uint8_t)n;
+        return op + 1;
+    }
+    *op = (uint8_t)(n - 15);
+    return op + (n >= 15);
+}
+
+static inline uint8_t *put_literals(const lz_sink *s, uint8_t *op, const uint8_t *from, size_t n)
+{
+    if (n <= WIDE && s->op_end - op >= WIDE && s->src_end - from >= WIDE) {
+        memcpy(op, from, WIDE);
+    } else {
+        memcpy(op, from, n);
+    }
+    return op + n;
+}
+
+/* The literals from 'anchor' to p, then a match.  False when they do not fit. */
+static inline bool lz_put(lz_sink *s, const uint8_t *anchor, const uint8_t *p, size_t len,
+                          size_t distance)
+{
+    size_t nlit = (size_t)(p - anchor), n = len - MIN_MATCH;
+    if (nlit + (nlit + n) / 255 + 6 > (size_t)(s->op_end - s->op)) {
+        return false;
+    }
+    uint8_t *op = s->op;
+    *op = (uint8_t)((nlit < 15 ? nlit : 15) << 4 | (n < 15 ? n : 15));
+    op = put_length(op + 1, nlit);
+    op = put_literals(s, op, anchor, nlit);
+    op[0] = (uint8_t)distance;
+    op[1] = (uint8_t)(distance >> 8);
+    s->op = put_length(op + 2, n);
+    return true;
+}
+
+#include "lz_search.h"
+
+static const level levels[] = {
+    { { 0, 0, 0 }, { 0, 0, 0 }, 0, 0 },
+    { { 12, 4, 4 }, { 12, 4, 3 }, 6, 6 },
+    { { 12, 4, 4 }, { 12, 4, 2 }, 6, 5 },
+    { { 12, 4, 3 }, { 12, 4, 2 }, 6, 4 },
+    { { 12, 4, 2 }, { 12, 4, 1 }, 6, 4 },
+    { { 12, 4, 2 }, { 12, 4, 1 }, 6, 3 },
+    { { 12, 4, 1 }, { 12, 4, 1 }, 6, 3 },
+    { { 12, 4, 1 }, { 12, 4, 1 }, 6, 2 },
+    { { 13, 4, 1 }, { 13, 5, 1 }, 5, 2 },
+    { { 13, 5, 1 }, { 13, 6, 1 }, 5, 1 },
+    { { 13, 4, 1 }, { 14, 9, 1 }, PAIRS, 2 }, /* for LZ4HC */
+    { { 13, 4, 1 }, { 14, 9, 1 }, PAIRS, NO_HIGH },
+};
+
+b2c_status b2i_lz4_encode(b2i_codec_state *state, int clevel, const uint8_t *src, size_t n,
+                          uint8_t *dst, size_t cap, size_t *out_len)
+{
+    *out_len = 0;
+    if (n < MIN_LEN || n > UINT32_MAX / 2) {
+        return B2C_OK;
+    }
+    b2i_lz_table *t = b2i_lz_begin(state, n);
+    if (t == NULL) {
+        return B2C_E_MEMORY;
+    }
+    const size_t worth = n - n / (clevel == B2I_LZ4_PROBE ? 512 : 64);
+    lz_sink sink = { dst, dst + (cap < worth ? cap : worth), src + n };
+    search s = search_begin(t, src, n, sink);
+    bool fits = search_all(&s, &levels[clevel]);
+    b2i_lz_end(t, n);
+    const size_t rest = (size_t)(s.src_end - s.anchor);
+    if (!fits || rest + rest / 255 + 2 > (size_t)(s.sink.op_end - s.sink.op)) {
+        return B2C_OK;
+    }
+    *s.sink.op = (uint8_t)((rest < 15 ? rest : 15) << 4);
+    uint8_t *op = put_length(s.sink.op + 1, rest);
+    memcpy(op, s.anchor, rest);
+    *out_len = (size_t)(op + rest - dst);
+    return B2C_OK;
+}

@@ -1,0 +1,114 @@
+/*
+ * lz_copy.h: copying matches, for our decoders.
+ * SPDX-License-Identifier: BSD-3-Clause
+ *
+ * While there is room, copies are made in fixed steps that write beyond their end; what they
+ * write too much is overwritten by the next operation.
+ */
+#ifndef B2I_LZ_COPY_H
+#define B2I_LZ_COPY_H
+
+#include "bytes.h"
+
+enum {
+    B2I_LZ_STEP = 32,  /* bytes that b2i_lz_copy() may write beyond its end */
+    B2I_LZ_LONG = 512, /* from here on the C library copies faster */
+    B2I_LZ_SHORT = 16  /* distances below overlap within a step */
+};
+
+/*
+ * Repeats the d bytes before op (2 <= d < 16) up to 'end'.  Two words hold the first 16 bytes of
+ * the repetition; they are written again and again at steps of the largest multiple of d that is
+ * not above 16.
+ */
+static inline void b2i_lz_repeat(uint8_t *op, const uint8_t *end, size_t d)
+{
+    /* one bit at each multiple of d bytes: multiplying repeats d bytes over a word */
+    static const uint64_t ones[8] = { 0,
+                                      0,
+                                      0x0001000100010001,
+                                      0x0001000001000001,
+                                      0x0000000100000001,
+                                      0x10000000001,
+                                      0x1000000000001,
+                                      0x100000000000001 };
+    static const uint8_t step[16] = { 0, 0, 16, 15, 16, 15, 12, 14, 16, 9, 10, 11, 12, 13, 14, 15 };
+    /* for d < 8: where in the d bytes the second word starts, 8 mod d */
+    static const uint8_t phase[8] = { 0, 0, 0, 2, 0, 3, 2, 1 };
+
+    uint64_t first = b2i_ld64le(op - d), second;
+    if (d < 8) {
+        uint64_t mask = ((uint64_t)1 << (8 * d)) - 1;
+        uint64_t v = first & mask;
+        unsigned r = 8U * phase[d];
+        first = v * ones[d];
+        second = ((v >> r | v << (8 * d - r)) & mask) * ones[d];
+    } else {
+        unsigned k = 8 * ((unsigned)d - 8);
+        uint64_t mask = ((uint64_t)1 << k) - 1;
+        second = (b2i_ld64le(op - d + 8) & mask) | first << k;
+    }
+    size_t by = step[d];
+    do {
+        b2i_st64le(op, first);
+        b2i_st64le(op + 8, second);
+        op += by;
+    } while (op < end);
+}
+
+/* A long match, exactly.  Every copy doubles what the next one can take. */
+static inline void b2i_lz_copy_long(uint8_t *op, size_t distance, size_t len)
+{
+    const uint8_t *from = op - distance;
+    if (distance == 1) {
+        memset(op, *from, len);
+        return;
+    }
+    for (size_t n = distance; n < len; n *= 2) {
+        memcpy(op, from, n);
+        op += n;
+        len -= n;
+    }
+    memcpy(op, from, len);
+}
+
+/* Copies a match of any length; may write up to B2I_LZ_STEP - 1 bytes too much. */
+static inline void b2i_lz_copy(uint8_t *op, size_t distance, size_t len)
+{
+    const uint8_t *from = op - distance, *end = op + len;
+    if (len >= B2I_LZ_LONG) {
+        b2i_lz_copy_long(op, distance, len);
+    } else if (distance >= B2I_LZ_SHORT) {
+        do { /* two halves: the second one may take what the first has written */
+            memcpy(op, from, 16);
+            memcpy(op + 16, from + 16, 16);
+            op += 32;
+            from += 32;
+        } while (op < end);
+    } else if (distance == 1) {
+        uint8_t byte = *from;
+        do {
+            memset(op, byte, 32);
+            op += 32;
+        } while (op < end);
+    } else {
+        b2i_lz_repeat(op, end, distance);
+    }
+}
+
+/* The same close to the end of the output: exact. */
+static inline void b2i_lz_copy_end(uint8_t *op, const uint8_t *op_end, size_t distance, size_t len)
+{
+    uint8_t *end = op + len;
+    size_t room = (size_t)(op_end - op);
+    if (room > B2I_LZ_STEP) {
+        size_t fast = room - B2I_LZ_STEP < len ? room - B2I_LZ_STEP : len;
+        b2i_lz_copy(op, distance, fast);
+        op += fast;
+    }
+    for (; op < end; op++) {
+        *op = op[-(ptrdiff_t)distance];
+    }
+}
+
+#endif

@@ -1,0 +1,311 @@
+/*
+ * lz_search.h: the search for matches of our own LZ4 and deflate encoders.
+ * SPDX-License-Identifier: BSD-3-Clause
+ *
+ * A template: the file that includes it has defined before
+ *
+ *   LZ_MAX_DISTANCE, LZ_LAST_LITERALS   what the format asks for
+ *   lz_sink                             where sequences go; small, copied while searching
+ *   lz_put()                            literals and a match into the sink
+ *   lz_cost()                           about how many bytes the sink has become
+ *
+ * The search is greedy, with a hash table of positions, and the step between positions grows with
+ * every miss.  Runs of a byte are tried before the table and do not enter it: it keeps the starts
+ * of runs, and periodic planes line up.
+ *
+ * There are two gears.  The high one hashes eight bytes and strides: it finds fewer but longer
+ * matches, which suits most planes and makes a stream of fewer sequences, so that it is also
+ * decoded faster.  The low one finds the short matches that other data consist of.  Which of them
+ * pays is measured on the way: of every few segments the first ones are coded in both gears in
+ * turn, the others in the one that was better.  Each gear keeps a table of its own.
+ */
+#ifndef B2I_LZ_SEARCH_H
+#define B2I_LZ_SEARCH_H
+
+#include "lz.h"
+
+enum {
+    SEARCH_END = 12,   /* no match starts in the last bytes */
+    PAIR_LEN = 5,      /* shortest match of search_pairs() */
+    MIN_SEGMENT = 256, /* of short streams: all trials and more shall fit */
+    MAX_SEGMENT = 4096,
+    NTRIALS = 4,   /* segments searched high, low, low, high */
+    NSEGMENTS = 16 /* until the next trial */
+};
+
+typedef struct gear {
+    uint8_t hash_log;
+    uint8_t skip_log; /* the step grows by one every 2^skip_log misses */
+    uint8_t step;     /* after a match */
+} gear;
+
+enum {
+    PAIRS = 0,    /* low_len: the low gear is search_pairs() */
+    NO_HIGH = 255 /* patience: there is but the low gear */
+};
+
+typedef struct level {
+    gear high, low;
+    uint8_t low_len;  /* shortest match of the low gear: 5 or 6; that of the high one is 8 */
+    uint8_t patience; /* hundredths that the low gear must save to be used */
+} level;
+
+typedef struct search {
+    b2i_lz_table *t;
+    const uint8_t *src, *src_end;
+    const uint8_t *p, *anchor; /* where the search is, and the literals that are pending begin */
+    lz_sink sink;
+    size_t segment;
+    uint32_t nmisses; /* since the last match, plus what makes the first step */
+    uint32_t step; /* to the next position; a match is often followed by another, so 1 at first */
+} search;
+
+/* Whether two literals and a run do as well as a match of len bytes at p that is far away. */
+static inline bool run_does(const uint8_t *p, size_t len, const uint8_t *match_end)
+{
+    return b2i_lz_is_run(p + 2) && 6 + b2i_lz_equal(p + 6, p + 5, match_end) >= len;
+}
+
+/*
+ * Searches up to 'end', or a little further.  False when the output is full.  A match is at
+ * least min_len long, which is a constant wherever this is inlined.
+ */
+static inline bool search_segment(search *state, const gear *g, const unsigned min_len,
+                                  const uint8_t *end)
+{
+    search c = *state;
+    const unsigned hash_log = g->hash_log, skip_log = g->skip_log, unused = 64 - 8 * min_len;
+    const uint32_t base = c.t->base, first_step = (uint32_t)g->step << skip_log;
+    uint32_t *table = min_len == 8 ? c.t->far : c.t->near;
+    const uint8_t *p = c.p, *match_end = c.src_end - LZ_LAST_LITERALS;
+    uint32_t nmisses = c.nmisses > first_step ? c.nmisses : first_step, step = c.step;
+
+    while (p < end) {
+        const uint64_t word = b2i_ld64le(p);
+        const size_t done = (size_t)(p - c.src);
+        size_t distance = 1, inside = 1;
+        if (!b2i_lz_is_run(p)) {
+            uint32_t *slot = &table[b2i_lz_hash(word, min_len, hash_log)];
+            uint32_t at = base + (uint32_t)done;
+            distance = at - *slot;
+            *slot = at;
+            /* Not a branch: whether the position is of this stream and near cannot be predicted. */
+            inside = distance <= (done < LZ_MAX_DISTANCE ? done : LZ_MAX_DISTANCE);
+        }
+        uint64_t x = b2i_ld64le(p - (distance & (0 - inside))) ^ word;
+        if ((x << unused | (inside ^ 1)) != 0) {
+            p += step;
+            step = nmisses++ >> skip_log;
+            continue;
+        }
+        size_t len = min_len + b2i_lz_equal(p + min_len, p + min_len - distance, match_end);
+        if (LZ_PREFERS_RUNS && distance > 1 && run_does(p, len, match_end)) {
+            p += 2;
+            continue;
+        }
+        size_t back = 0, max_back = (size_t)(p - c.anchor);
+        max_back = max_back < done - distance ? max_back : done - distance;
+        while (back < max_back && *(p - back - 1) == *(p - back - 1 - distance)) {
+            back++;
+        }
+        if (!lz_put(&c.sink, c.anchor, p - back, len + back, distance)) {
+            return false;
+        }
+        p += len;
+        c.anchor = p;
+        nmisses = first_step;
+        step = 1;
+        if (p < end && !b2i_lz_is_run(p - 2)) {
+            size_t hash = b2i_lz_hash(b2i_ld64le(p - 2), min_len, hash_log);
+            table[hash] = base + (uint32_t)(p - 2 - c.src);
+        }
+    }
+    c.p = p;
+    c.nmisses = nmisses;
+    c.step = step;
+    *state = c;
+    return true;
+}
+
+/*
+ * Distance from 'done' bytes into the stream to what a slot held, 0 when that is not in it or too
+ * far; the slot gets this position.
+ */
+static inline size_t swap_slot(uint32_t *slot, uint32_t base, size_t done)
+{
+    uint32_t at = base + (uint32_t)done, distance = at - *slot;
+    *slot = at;
+    return distance <= (done < LZ_MAX_DISTANCE ? done : LZ_MAX_DISTANCE) ? distance : 0;
+}
+
+/* The tables of search_pairs() get the first and the last positions of a match of len bytes at p.
+ */
+static inline void learn_match(const search *c, unsigned far_log, unsigned near_log,
+                               const uint8_t *p, size_t len)
+{
+    b2i_lz_table *t = c->t;
+    const size_t far[] = { 1, 2, len - 3, len - 2 }, near[] = { 1, len - 2, len - 1 };
+    const uint32_t at = t->base + (uint32_t)(p - c->src);
+    /* what is inside a run goes to slot 0, without a branch */
+    for (size_t i = 0; i < sizeof far / sizeof far[0]; i++) {
+        const uint8_t *x = p + far[i];
+        size_t keep = 0 - (size_t)!b2i_lz_is_run(x);
+        t->far[b2i_lz_hash(b2i_ld64le(x), 8, far_log) & keep] = at + (uint32_t)far[i];
+    }
+    for (size_t i = 0; i < sizeof near / sizeof near[0]; i++) {
+        const uint8_t *x = p + near[i];
+        size_t keep = 0 - (size_t)!b2i_lz_is_run(x);
+        t->near[b2i_lz_hash(b2i_ld64le(x), PAIR_LEN, near_log) & keep] = at + (uint32_t)near[i];
+    }
+}
+
+/*
+ * search_segment() with more effort: two tables, for long matches and for short ones, and after a
+ * short one a look for a longer one at the next position.
+ */
+static bool search_pairs(search *state, const gear *g, unsigned far_log, const uint8_t *end)
+{
+    search c = *state;
+    const uint32_t base = c.t->base;
+    const unsigned skip_log = g->skip_log, near_log = g->hash_log, unused = 64 - 8 * PAIR_LEN;
+    const uint8_t *p = c.p, *match_end = c.src_end - LZ_LAST_LITERALS;
+    while (p < end) {
+        const uint64_t word = b2i_ld64le(p);
+        size_t done = (size_t)(p - c.src), len, distance = 1;
+        if (b2i_lz_is_run(p)) {
+            len = 4 + b2i_lz_equal(p + 4, p + 3, match_end);
+        } else {
+            size_t far = swap_slot(&c.t->far[b2i_lz_hash(word, 8, far_log)], base, done);
+            size_t near = swap_slot(&c.t->near[b2i_lz_hash(word, PAIR_LEN, near_log)], base, done);
+            distance = far;
+            if (far != 0 && b2i_ld64le(p - far) == word) {
+                len = 8 + b2i_lz_equal(p + 8, p + 8 - far, match_end);
+            } else if (near != 0 && (b2i_ld64le(p - near) ^ word) << unused == 0) {
+                distance = near;
+                len = PAIR_LEN + b2i_lz_equal(p + PAIR_LEN, p + PAIR_LEN - near, match_end);
+                const uint64_t next = b2i_ld64le(p + 1);
+                far = swap_slot(&c.t->far[b2i_lz_hash(next, 8, far_log)], base, done + 1);
+                if (far != 0 && p + 1 < end && b2i_ld64le(p + 1 - far) == next) {
+                    size_t longer = 8 + b2i_lz_equal(p + 9, p + 9 - far, match_end);
+                    if (longer > len) {
+                        distance = far;
+                        len = longer;
+                        p++;
+                        done++;
+                    }
+                }
+            } else {
+                p += 1 + ((size_t)(p - c.anchor) >> skip_log);
+                continue;
+            }
+        }
+        if (LZ_PREFERS_RUNS && distance > 1 && run_does(p, len, match_end)) {
+            p += 2;
+            continue;
+        }
+        size_t back = 0, max_back = (size_t)(p - c.anchor);
+        max_back = max_back < done - distance ? max_back : done - distance;
+        while (back < max_back && *(p - back - 1) == *(p - back - 1 - distance)) {
+            back++;
+        }
+        if (!lz_put(&c.sink, c.anchor, p - back, len + back, distance)) {
+            return false;
+        }
+        p += len;
+        c.anchor = p;
+        if (p < end) {
+            learn_match(&c, far_log, near_log, p - len - back, len + back);
+        }
+    }
+    c.p = p;
+    *state = c;
+    return true;
+}
+
+/* One copy of the loop for each length. */
+static bool search_high(search *c, const level *lv, const uint8_t *end)
+{
+    return search_segment(c, &lv->high, 8, end);
+}
+
+static bool search_low_6(search *c, const level *lv, const uint8_t *end)
+{
+    return search_segment(c, &lv->low, 6, end);
+}
+
+static bool search_low_5(search *c, const level *lv, const uint8_t *end)
+{
+    return search_segment(c, &lv->low, 5, end);
+}
+
+/* What a gear was given and what it made of it. */
+typedef struct tally {
+    uint64_t in, out;
+} tally;
+
+/* Codes the next segment in a gear and adds to its tally. */
+static bool shift_and_search(search *c, const level *lv, bool low, tally *t)
+{
+    const uint8_t *p = c->p, *anchor = c->anchor;
+    const size_t before = lz_cost(&c->sink);
+    size_t left = (size_t)(c->src_end - SEARCH_END - p);
+    const uint8_t *end = p + (left < c->segment ? left : c->segment);
+    bool fits = !low                   ? search_high(c, lv, end)
+                : lv->low_len == PAIRS ? search_pairs(c, &lv->low, lv->high.hash_log, end)
+                : lv->low_len == 5     ? search_low_5(c, lv, end)
+                                       : search_low_6(c, lv, end);
+    /* literals that are pending will be put out one for one */
+    t->in += (size_t)(c->p - p);
+    t->out += lz_cost(&c->sink) - before + (size_t)((c->p - c->anchor) - (p - anchor));
+    return fits;
+}
+
+/* Where nearly nothing is left to save, which gear was better is chance. */
+static bool low_pays(const level *lv, const tally *high, const tally *low)
+{
+    enum { LEAST = 512 }; /* part of the input */
+    uint64_t h = high->out * low->in, l = low->out * high->in;
+    return l * 100 < h * (100 - lv->patience) && l + high->in * low->in / LEAST < h;
+}
+
+/* All but the last literals. */
+static bool search_all(search *c, const level *lv)
+{
+    const uint8_t *end = c->src_end - SEARCH_END;
+    tally high = { 0, 0 }, low = { 0, 0 };
+    bool is_low = false;
+    for (unsigned k = 0; c->p < end; k = (k + 1) % NSEGMENTS) {
+        if (k == 0) {
+            high = low = (tally){ 0, 0 };
+        }
+        if (lv->patience == NO_HIGH) {
+            is_low = true;
+        } else if (k < NTRIALS) {
+            is_low = k == 1 || k == 2;
+        } else if (k == NTRIALS) {
+            is_low = low_pays(lv, &high, &low);
+        }
+        if (!shift_and_search(c, lv, is_low, is_low ? &low : &high)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* A search that is to begin. */
+static inline search search_begin(b2i_lz_table *t, const uint8_t *src, size_t n, lz_sink sink)
+{
+    size_t part = n / NSEGMENTS;
+    part = part < MIN_SEGMENT ? MIN_SEGMENT : part > MAX_SEGMENT ? MAX_SEGMENT : part;
+    search s = { .t = t,
+                 .src = src,
+                 .src_end = src + n,
+                 .p = src + 1,
+                 .anchor = src,
+                 .sink = sink,
+                 .segment = part,
+                 .step = 1 };
+    return s;
+}
+
+#endif

@@ -1,0 +1,118 @@
+/*
+ * bitshuffle_avx512.c: bitshuffle for AVX-512 with VBMI and GFNI.
+ * SPDX-License-Identifier: BSD-3-Clause
+ *
+ * 512 elements at a time, so that rows are read and written in whole cache lines: a byte shuffle
+ * into planes that stay in the L1 cache, then for each plane 64 times 8 by 8 bits,
+ * and the bytes of these to 8 rows.
+ */
+#include "bitshuffle.h"
+#include "shuffle.h"
+#include "vec_avx512.h"
+#include "vec_net.h"
+#include "bitshuffle_tile.h"
+
+enum {
+    ROW = 64,
+    GROUP = 8 * ROW,    /* elements */
+    APART = GROUP + 64, /* of planes, for the sake of cache sets */
+    MAX_UNIT = 32       /* so many planes are 18 kB */
+};
+
+/*
+ * Each 8 bytes as a matrix of 8 by 8 bits.  The instruction multiplies it with
+ * vectors, here with those of one bit, and takes its rows in reverse.
+ */
+B2I_KERNEL vec transpose_reversed(vec rows)
+{
+    const vec unit_vectors = _mm512_set1_epi64((long long)0x8040201008040201);
+    return _mm512_gf2p8affine_epi64_epi8(unit_vectors, rows, 0);
+}
+
+B2I_KERNEL vec reverse_each_8(vec v)
+{
+    const vec order =
+        _mm512_broadcast_i32x4(_mm_set_epi8(8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7));
+    return _mm512_shuffle_epi8(v, order);
+}
+
+/* The bits of GROUP bytes to 8 rows, and back. */
+B2I_KERNEL void plane_to_rows(const uint8_t *plane, uint8_t *rows, size_t row_len)
+{
+    vec a[8], v[8];
+    B2I_UNROLL
+    for (size_t r = 0; r < 8; r++) {
+        a[r] = transpose_reversed(reverse_each_8(vec_load(plane + ROW * r)));
+    }
+    rows_split(a, 8, v);
+    B2I_UNROLL
+    for (size_t b = 0; b < 8; b++) {
+        vec_store(rows + b * row_len, v[b]);
+    }
+}
+
+B2I_KERNEL void rows_to_plane(const uint8_t *rows, size_t row_len, uint8_t *plane)
+{
+    vec a[8], v[8];
+    B2I_UNROLL
+    for (size_t b = 0; b < 8; b++) {
+        v[7 - b] = vec_load(rows + b * row_len); /* reversed at no cost */
+    }
+    rows_join(v, 8, a);
+    B2I_UNROLL
+    for (size_t r = 0; r < 8; r++) {
+        vec_store(plane + ROW * r, transpose_reversed(a[r]));
+    }
+}
+
+static void shuffle(const uint8_t *src, uint8_t *dst, size_t typesize, size_t row_len)
+{
+    uint8_t planes[MAX_UNIT * APART];
+    if (row_len < VEC_LEN) {
+        b2i_bitshuffle_generic.shuffle(src, dst, typesize, row_len);
+        return;
+    }
+    if (typesize > MAX_UNIT) {
+        tiled_shuffle(src, dst, typesize, row_len);
+        return;
+    }
+    for (size_t at = 0; at < row_len; at = next_step(at, ROW, row_len)) {
+        const uint8_t *from = src + 8 * at * typesize;
+        if (typesize > 1) {
+            b2i_shuffle_avx512.shuffle(from, typesize, GROUP, planes, APART);
+            from = planes;
+        }
+        for (size_t j = 0; j < typesize; j++) {
+            plane_to_rows(from + j * APART, dst + 8 * j * row_len + at, row_len);
+        }
+    }
+}
+
+static void unshuffle(const uint8_t *src, uint8_t *dst, size_t typesize, size_t row_len)
+{
+    uint8_t bytes[MAX_UNIT * APART];
+    b2i_plane planes[MAX_UNIT];
+    if (row_len < VEC_LEN) {
+        b2i_bitshuffle_generic.unshuffle(src, dst, typesize, row_len);
+        return;
+    }
+    if (typesize > MAX_UNIT) {
+        tiled_unshuffle(src, dst, typesize, row_len);
+        return;
+    }
+    for (size_t j = 0; j < typesize; j++) {
+        planes[j] = (b2i_plane){ bytes + j * APART, SIZE_MAX };
+    }
+    for (size_t at = 0; at < row_len; at = next_step(at, ROW, row_len)) {
+        uint8_t *to = dst + 8 * at * typesize;
+        for (size_t j = 0; j < typesize; j++) {
+            rows_to_plane(src + 8 * j * row_len + at, row_len,
+                          typesize == 1 ? to : bytes + j * APART);
+        }
+        if (typesize > 1) {
+            b2i_shuffle_avx512.unshuffle(planes, typesize, GROUP, to);
+        }
+    }
+}
+
+const b2i_bitshuffle_ops b2i_bitshuffle_avx512 = { "avx512", shuffle, unshuffle };

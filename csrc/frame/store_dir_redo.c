@@ -1,0 +1,242 @@
+/*
+ * store_dir_redo.c: what a writer of a directory that was killed has left.
+ *
+ * The index file goes on behind the frame, where others do not look, with
+ *
+ *     0   "B2CN"                      8  u64 number of the next chunk file
+ *     4   u32 version, 1             16  u64 XXH3 of bytes 0…15 and the frame's fingerprint
+ *
+ * (little-endian); redo records (store_file_redo.c) name the commit that they follow by this hash.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "store_dir.h"
+#include "checksum.h"
+
+#include <stdlib.h>
+
+enum { RECORD_VERSION = 1 };
+
+void b2i_dir_record_make(uint64_t next, const uint8_t *fingerprint, uint8_t out[B2I_DIR_RECORD_LEN])
+{
+    uint8_t hashed[16 + B2I_FINGERPRINT_LEN];
+    memcpy(hashed, "B2CN", 4);
+    b2i_st32le(hashed + 4, RECORD_VERSION);
+    b2i_st64le(hashed + 8, next);
+    memcpy(hashed + 16, fingerprint, B2I_FINGERPRINT_LEN);
+    memcpy(out, hashed, 16);
+    b2i_st64le(out + 16, b2i_xxh3_64(b2i_span_of(hashed, sizeof hashed)));
+}
+
+void b2i_dir_start_log(b2i_dir_store *d, const b2i_state *now,
+                       const uint8_t record[B2I_DIR_RECORD_LEN])
+{
+    memcpy(d->log.base, record + 16, sizeof d->log.base);
+    d->log.seq = 0;
+    d->has_log = now->nbytes > 0;
+}
+
+/* Reads the record behind the frame in the index file; *found: it is there and belongs to it. */
+static b2c_status read_record(b2i_dir_store *d, b2i_io *io, uint8_t record[B2I_DIR_RECORD_LEN],
+                              bool *found, b2c_error *err)
+{
+    const b2i_store *store = &d->base;
+    uint8_t expected[B2I_DIR_RECORD_LEN];
+    uint64_t len;
+    *found = false;
+    B2I_TRY(io->ops->size(io, &len, err));
+    if (len < store->frame_len || len - store->frame_len < sizeof expected) {
+        return B2C_OK;
+    }
+    B2I_TRY(io->ops->read(io, store->frame_len, record, sizeof expected, err));
+    if (!d->has_fingerprint) {
+        B2I_TRY(b2i_frame_fingerprint_load(io, store->header_len, 0,
+                                           store->frame_len - store->header_len, store->trailer_len,
+                                           d->fingerprint, err));
+    }
+    b2i_dir_record_make(b2i_ld64le(record + 8), d->fingerprint, expected);
+    *found = memcmp(record, expected, sizeof expected) == 0;
+    return B2C_OK;
+}
+
+/* Finds the next number, 'first' at least, and starts the log. */
+static b2c_status read_next(b2i_dir_store *d, const b2i_state *now, uint64_t first, b2c_error *err)
+{
+    uint8_t record[B2I_DIR_RECORD_LEN];
+    b2i_io *io;
+    bool found;
+    d->next = first;
+    d->has_log = false;
+    B2I_TRY(b2i_store_dir_open_index(d->dir, &io, err));
+    b2c_status st = read_record(d, io, record, &found, err);
+    (void)io->ops->close(io, NULL);
+    B2I_TRY(st);
+    uint64_t next = found ? b2i_ld64le(record + 8) : 0;
+    if (found && next >= first && next <= B2I_DIR_MAX_NUMBER) {
+        d->next = next;
+        b2i_dir_start_log(d, now, record);
+    }
+    return B2C_OK;
+}
+
+/* Takes up the chunks that were appended after the last commit. */
+static b2c_status roll_forward(b2i_dir_store *d, b2c_schunk *s, b2c_error *err)
+{
+    b2i_scratch scratch = { 0 };
+    b2i_chunk_head head;
+    b2i_redo redo;
+    b2i_redo_place place = { .at = 0 };
+    b2c_status st = B2C_OK;
+    for (bool done = true; st == B2C_OK && done && d->has_log && d->next <= B2I_DIR_MAX_NUMBER;) {
+        st = b2i_dir_open_chunk(d, d->next, &place.io, &place.end, err);
+        if (st != B2C_OK) {
+            st = st == B2C_E_CORRUPT ? B2C_OK : st; /* there is none, and no more to take up */
+            break;
+        }
+        place.entry = d->next;
+        done = b2i_redo_find(&place, &d->log, &s->limits, &scratch, &head, &redo);
+        b2i_dir_close_chunk(d, place.io);
+        if (done) {
+            st = b2i_redo_apply(s, &redo, place.entry, &head, &done, err);
+        }
+        if (st == B2C_OK && done) {
+            d->next++;
+            d->log.seq++;
+            d->is_dirty = d->base.is_writable;
+        }
+    }
+    b2i_scratch_free(&scratch);
+    return st;
+}
+
+/* ---- chunk files that no index names ---- */
+
+static int compare_u64(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* The number of a name like "0000002A.chunk". */
+static bool number_of(const char *name, uint64_t *number)
+{
+    uint64_t n = 0;
+    if (strlen(name) != B2I_DIR_NAME_LEN || strcmp(name + 8, ".chunk") != 0) {
+        return false;
+    }
+    for (int i = 0; i < 8; i++) {
+        char c = name[i];
+        if (c >= '0' && c <= '9') {
+            n = n << 4 | (uint64_t)(c - '0');
+        } else if (c >= 'A' && c <= 'F') {
+            n = n << 4 | (uint64_t)(c - 'A' + 10);
+        } else {
+            return false;
+        }
+    }
+    *number = n;
+    return true;
+}
+
+typedef struct orphan_job {
+    b2i_dir_store *d;
+    const uint64_t *sorted;
+    size_t n;
+} orphan_job;
+
+static void remove_orphan(void *arg, const char *name)
+{
+    const orphan_job *j = arg;
+    uint64_t number;
+    if (strcmp(name, B2I_DIR_INDEX_TMP) == 0) {
+        (void)b2i_fs_remove(j->d->dir, name, NULL);
+    } else if (number_of(name, &number) &&
+               (j->n == 0 ||
+                bsearch(&number, j->sorted, j->n, sizeof *j->sorted, compare_u64) == NULL)) {
+        (void)b2i_dir_remove(j->d, number);
+    }
+}
+
+static b2c_status remove_orphans(b2i_dir_store *d, const uint64_t *sorted, size_t n, b2c_error *err)
+{
+    orphan_job j = { d, sorted, n };
+    return b2i_fs_dir_each(d->dir, remove_orphan, &j, err);
+}
+
+/* ---- both ---- */
+
+/* The numbers of the chunk files that a state names, in order, to be freed. */
+static b2c_status sorted_numbers(const b2i_state *now, uint64_t **out, size_t *nout, b2c_error *err)
+{
+    size_t n = now->entries == NULL ? 0 : (size_t)now->nchunks; /* without: special ones */
+    uint64_t *sorted = b2i_malloc(n * sizeof *sorted); /* the entries have this size, too */
+    if (sorted == NULL) {
+        return b2i_fail_memory(err);
+    }
+    if (n > 0) {
+        memcpy(sorted, now->entries, n * sizeof *sorted);
+        qsort(sorted, n, sizeof *sorted, compare_u64);
+    }
+    while (n > 0 && (sorted[n - 1] & B2I_ENTRY_SPECIAL) != 0) {
+        n--;
+    }
+    *out = sorted;
+    *nout = n;
+    return B2C_OK;
+}
+
+b2c_status b2i_dir_recover(b2i_store *store, b2c_schunk *s, b2c_error *err)
+{
+    b2i_dir_store *d = (b2i_dir_store *)store;
+    uint64_t *sorted;
+    size_t n;
+    B2I_TRY(sorted_numbers(&s->now, &sorted, &n, err));
+    b2c_status st = read_next(d, &s->now, n == 0 ? 0 : sorted[n - 1] + 1, err);
+    b2i_free(sorted);
+    B2I_TRY(st);
+    B2I_TRY(roll_forward(d, s, err));
+    d->unsynced = d->next;
+    d->committed_next = d->next;
+    if (!store->is_writable || !b2i_fs_claim(d->dir)) {
+        return B2C_OK; /* another writer's files are not to be removed */
+    }
+    B2I_TRY(sorted_numbers(&s->now, &sorted, &n, err));
+    st = remove_orphans(d, sorted, n, err);
+    b2i_free(sorted);
+    b2i_fs_disclaim(d->dir);
+    return st;
+}
+
+/* ---- for repair ---- */
+
+typedef struct listing {
+    b2i_buf numbers;
+    bool failed;
+} listing;
+
+static void list_number(void *arg, const char *name)
+{
+    listing *l = arg;
+    uint64_t number;
+    if (number_of(name, &number) && !b2i_buf_append(&l->numbers, &number, sizeof number)) {
+        l->failed = true;
+    }
+}
+
+b2c_status b2i_store_dir_list(int dir, b2i_entry **entries, size_t *n, b2c_error *err)
+{
+    listing l = { 0 };
+    b2c_status st = b2i_fs_dir_each(dir, list_number, &l, err);
+    if (st == B2C_OK && l.failed) {
+        st = b2i_fail_memory(err);
+    }
+    if (st != B2C_OK) {
+        b2i_buf_free(&l.numbers);
+        return st;
+    }
+    *entries = (b2i_entry *)(void *)l.numbers.p; /* malloc's memory suits any type */
+    *n = l.numbers.n / sizeof(b2i_entry);
+    if (*n > 0) {
+        qsort(*entries, *n, sizeof(b2i_entry), compare_u64);
+    }
+    return B2C_OK;
+}

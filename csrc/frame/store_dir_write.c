@@ -1,0 +1,327 @@
+/*
+ * store_dir_write.c: a sparse frame in a directory: adding chunks, commits.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "store_dir.h"
+
+#define MIN_PENDING ((uint64_t)256 << 10) /* chunks that may wait for a commit */
+
+enum { SPECIAL_PENDING = 64 }; /* what an edit without payload counts for */
+
+static bool syncs(const b2i_dir_store *d)
+{
+    return d->base.durability == B2C_DURABILITY_COMMIT;
+}
+
+static b2c_status fail_conflict(b2c_error *err)
+{
+    return b2i_fail(err, B2C_E_CONFLICT, B2C_NO_OFFSET,
+                    "somebody else has written to the directory since it was opened here");
+}
+
+/*
+ * Before a commit: whether the index is the one that this writer read or committed, and the chunk
+ * files that it is to name are there.
+ */
+static b2c_status check_ours(const b2i_dir_store *d, b2c_error *err)
+{
+    b2i_io *io;
+    bool is;
+    B2I_TRY(b2i_store_dir_open_index(d->dir, &io, err));
+    b2c_status st = b2i_frame_mark_check(io, 0, &d->mark, &is, err);
+    (void)io->ops->close(io, NULL);
+    B2I_TRY(st);
+    for (uint64_t i = d->committed_next; i < d->next; i++) {
+        char name[B2I_DIR_NAME_LEN + 1];
+        b2i_dir_name(i, name);
+        is = is && b2i_fs_exists(d->dir, name);
+    }
+    return is ? B2C_OK : fail_conflict(err);
+}
+
+static b2c_status write_chunk(const b2i_dir_store *d, b2i_io *io, b2i_span chunk, b2i_span redo,
+                              b2c_error *err)
+{
+    B2I_TRY(io->ops->write(io, 0, chunk.p, chunk.n, err));
+    if (d->base.checksums || redo.n > 0) {
+        b2i_buf records = { 0 };
+        b2c_status st = b2i_records_make(chunk, d->next, redo, !d->base.checksums, &records, err);
+        if (st == B2C_OK) {
+            st = io->ops->write(io, chunk.n, records.p, records.n, err);
+        }
+        b2i_buf_free(&records);
+        B2I_TRY(st);
+    }
+    return syncs(d) ? io->ops->sync(io, err) : B2C_OK;
+}
+
+b2c_status b2i_dir_put(b2i_store *store, b2i_span chunk, const b2i_redo *redo, b2i_entry *entry,
+                       b2c_error *err)
+{
+    b2i_dir_store *d = (b2i_dir_store *)store;
+    uint8_t bytes[B2I_REDO_LEN];
+    char name[B2I_DIR_NAME_LEN + 1];
+    b2i_io *io;
+    bool logs = redo->kind == B2I_REDO_APPEND && d->has_log;
+    if (d->next > B2I_DIR_MAX_NUMBER) {
+        return b2i_fail_sizes(err, B2C_E_LIMIT, B2C_NO_OFFSET,
+                              "the directory has no more numbers for chunk files",
+                              B2I_DIR_MAX_NUMBER, d->next);
+    }
+    d->is_claimed = d->is_claimed || b2i_fs_claim(d->dir);
+    b2i_dir_name(d->next, name);
+    b2c_status st = b2i_io_file_open_in(d->dir, name, B2I_IO_CREATE, &io, err);
+    if (st == B2C_E_EXISTS) { /* what killed writers had left was removed at opening */
+        return fail_conflict(err);
+    }
+    B2I_TRY(st);
+    b2i_redo_make(&d->log, redo, bytes);
+    st = write_chunk(d, io, chunk, b2i_span_of(bytes, logs ? sizeof bytes : 0), err);
+    b2c_status st2 = io->ops->close(io, st == B2C_OK ? err : NULL);
+    st = st == B2C_OK ? st2 : st;
+    if (st != B2C_OK) {
+        (void)b2i_fs_remove(d->dir, name, NULL);
+        return st;
+    }
+    d->unsynced += syncs(d) && d->unsynced == d->next;
+    store->is_complete = store->is_complete && store->checksums;
+    *entry = d->next++;
+    d->was_logged = logs;
+    d->log.seq += logs;
+    d->pending += chunk.n;
+    d->is_dirty = true;
+    return B2C_OK;
+}
+
+void b2i_dir_drop(b2i_store *store, b2i_entry entry, uint64_t cbytes)
+{
+    b2i_dir_store *d = (b2i_dir_store *)store;
+    (void)cbytes;
+    if (d->ndropped == d->cap) {
+        size_t cap = d->cap == 0 ? 16 : 2 * d->cap;
+        uint64_t *v = b2i_realloc(d->dropped, cap * sizeof *v);
+        if (v == NULL) {
+            return; /* the next one who opens the directory for writing removes the file */
+        }
+        d->dropped = v;
+        d->cap = cap;
+    }
+    d->dropped[d->ndropped++] = entry;
+}
+
+bool b2i_dir_remove(const b2i_dir_store *d, uint64_t number)
+{
+    char name[B2I_DIR_NAME_LEN + 1];
+    b2i_dir_name(number, name);
+    return b2i_fs_remove(d->dir, name, NULL) == B2C_OK;
+}
+
+/* Puts chunk files on the medium that were written when nobody asked for it. */
+static b2c_status sync_chunks(b2i_dir_store *d, b2c_error *err)
+{
+    for (; d->unsynced < d->next; d->unsynced++) {
+        char name[B2I_DIR_NAME_LEN + 1];
+        b2i_io *io;
+        b2i_dir_name(d->unsynced, name);
+        if (b2i_io_file_open_in(d->dir, name, B2I_IO_UPDATE, &io, NULL) != B2C_OK) {
+            continue; /* dropped */
+        }
+        b2c_status st = io->ops->sync(io, err);
+        (void)io->ops->close(io, NULL);
+        B2I_TRY(st);
+    }
+    return B2C_OK;
+}
+
+/* Puts all of a committed state on the medium, and the name of the directory. */
+static b2c_status sync_all(b2i_dir_store *d, b2c_error *err)
+{
+    b2i_io *io;
+    B2I_TRY(sync_chunks(d, err));
+    B2I_TRY(b2i_io_file_open_in(d->dir, B2I_DIR_INDEX_NAME, B2I_IO_UPDATE, &io, err));
+    b2c_status st = io->ops->sync(io, err);
+    b2c_status st2 = io->ops->close(io, st == B2C_OK ? err : NULL);
+    B2I_TRY(st);
+    B2I_TRY(st2);
+    B2I_TRY(b2i_fs_dir_sync(d->dir, err));
+    return b2i_fs_dir_parent_sync(d->dir, err);
+}
+
+/* ---- commits ---- */
+
+/* Writes what makes an index file. */
+static b2c_status fill_index(b2i_io *io, const b2i_frame_image *image, const uint8_t *record,
+                             b2c_error *err)
+{
+    B2I_TRY(io->ops->write(io, 0, image->header.p, image->header.n, err));
+    B2I_TRY(io->ops->write(io, image->header.n, image->tail.p, image->tail.n, err));
+    return io->ops->write(io, image->header.n + image->tail.n, record, B2I_DIR_RECORD_LEN, err);
+}
+
+static b2c_status write_index(int dir, const b2i_frame_image *image, const uint8_t *record,
+                              bool seal, b2c_error *err)
+{
+    b2i_io *io;
+    B2I_TRY(b2i_io_file_open_in(dir, B2I_DIR_INDEX_TMP, B2I_IO_REPLACE, &io, err));
+    b2c_status st = fill_index(io, image, record, err);
+    if (st == B2C_OK && seal) {
+        st = io->ops->sync(io, err);
+    }
+    b2c_status st2 = io->ops->close(io, st == B2C_OK ? err : NULL);
+    return st == B2C_OK ? st2 : st;
+}
+
+/*
+ * The size of all chunk files.  The reference library takes numbers of chunk files
+ * for offsets below it, which they are not after many were deleted: it is made large enough.
+ */
+static uint64_t stored_size(const b2i_state *now)
+{
+    uint64_t n = now->cbytes;
+    for (uint64_t i = 0; i < now->nchunks; i++) {
+        b2i_entry e = now->entries[i];
+        if ((e & B2I_ENTRY_SPECIAL) == 0 && e + B2C_HEADER_LEN > n) {
+            n = e + B2C_HEADER_LEN;
+        }
+    }
+    return n;
+}
+
+b2c_status b2i_dir_replace_index(int dir, const b2i_state *now, uint64_t next,
+                                 const b2i_store *store, bool seal, b2i_frame_image *image,
+                                 uint8_t record[B2I_DIR_RECORD_LEN], b2c_error *err)
+{
+    B2I_TRY(b2i_frame_encode(now, B2I_FRAME_SPARSE, image, err));
+    b2i_frame_set_lengths(image->header.p, image->header.n + image->tail.n, stored_size(now));
+    uint8_t fingerprint[B2I_FINGERPRINT_LEN];
+    if (store->checksums) {
+        b2i_frame_seal(image, store->is_complete);
+    }
+    b2i_frame_image_fingerprint(image, store->checksums, fingerprint);
+    b2i_dir_record_make(next, fingerprint, record);
+    b2c_status st = write_index(dir, image, record, seal, err);
+    if (st == B2C_OK && seal) {
+        st = b2i_fs_dir_sync(dir, err); /* names of chunk files before the name of the index */
+    }
+    if (st == B2C_OK) {
+        st = b2i_fs_rename(dir, B2I_DIR_INDEX_TMP, B2I_DIR_INDEX_NAME, err);
+    }
+    if (st != B2C_OK) {
+        (void)b2i_fs_remove(dir, B2I_DIR_INDEX_TMP, NULL);
+        return st;
+    }
+    return seal ? b2i_fs_dir_sync(dir, err) : B2C_OK;
+}
+
+/* Removes the record of a chunk file. */
+static b2c_status forget_record(b2i_store *store, b2i_entry entry, uint64_t cbytes, b2c_error *err)
+{
+    const b2i_dir_store *d = (const b2i_dir_store *)store;
+    char name[B2I_DIR_NAME_LEN + 1];
+    b2i_io *io;
+    b2i_dir_name(entry, name);
+    B2I_TRY(b2i_io_file_open_in(d->dir, name, B2I_IO_UPDATE, &io, err));
+    b2c_status st = io->ops->truncate(io, cbytes, err);
+    b2c_status st2 = io->ops->close(io, st == B2C_OK ? err : NULL);
+    return st == B2C_OK ? st2 : st;
+}
+
+/* The commit that has just become the current one. */
+static void committed(b2i_dir_store *d, const b2i_frame_image *image, const uint8_t *record)
+{
+    b2i_frame_mark_make(b2i_span_of(image->header.p, image->header.n),
+                        b2i_span_of(image->tail.p, image->tail.n), image->header.n + image->tail.n,
+                        b2i_span_of(record, B2I_DIR_RECORD_LEN), &d->mark);
+    d->committed_next = d->next;
+    d->base.header_len = image->header.n;
+    d->base.frame_len = image->header.n + image->tail.n;
+    d->base.trailer_len = image->tail.n - image->index_len;
+    for (size_t i = 0; i < d->ndropped; i++) {
+        (void)b2i_dir_remove(d, d->dropped[i]);
+    }
+    d->ndropped = 0;
+    d->pending = 0;
+    d->is_dirty = false;
+}
+
+static b2c_status commit_now(b2i_dir_store *d, b2c_schunk *s, bool seal, b2c_error *err)
+{
+    uint8_t record[B2I_DIR_RECORD_LEN];
+    b2i_frame_image image = { 0 };
+    B2I_TRY(check_ours(d, err));
+    if (d->base.checksums && !d->base.is_trusted) {
+        B2I_TRY(b2i_records_settle(s, forget_record, err));
+    }
+    if (seal) {
+        B2I_TRY(sync_chunks(d, err));
+    }
+    b2c_status st =
+        b2i_dir_replace_index(d->dir, &s->now, d->next, &d->base, seal, &image, record, err);
+    if (st == B2C_OK) {
+        committed(d, &image, record);
+        b2i_dir_start_log(d, &s->now, record);
+    }
+    b2i_frame_image_free(&image);
+    return st;
+}
+
+b2c_status b2i_dir_settle(b2i_dir_store *d, b2c_schunk *s, b2c_error *err)
+{
+    return commit_now(d, s, syncs(d), err);
+}
+
+/* Whether a commit may wait: because recovery finds the chunk. */
+static bool may_wait(const b2i_dir_store *d, const b2c_schunk *s, b2i_commit_kind kind)
+{
+    if (d->base.durability == B2C_DURABILITY_NONE) {
+        return true;
+    }
+    if (kind == B2I_COMMIT_NOW || syncs(d) || !d->was_logged) {
+        return false;
+    }
+    uint64_t index_len = 32 * s->now.nchunks; /* several times the index itself */
+    return d->pending < (index_len > MIN_PENDING ? index_len : MIN_PENDING);
+}
+
+b2c_status b2i_dir_commit(b2i_store *store, b2c_schunk *s, b2i_commit_kind kind, b2c_error *err)
+{
+    b2i_dir_store *d = (b2i_dir_store *)store;
+    if (kind == B2I_COMMIT_SHOW) {
+        return d->is_dirty ? commit_now(d, s, syncs(d), err) : B2C_OK;
+    }
+    if (kind == B2I_COMMIT_FLUSH) {
+        B2I_TRY(d->is_dirty ? commit_now(d, s, false, err) : B2C_OK);
+        return sync_all(d, err);
+    }
+    d->is_dirty = true;
+    d->pending += SPECIAL_PENDING;
+    bool waits = may_wait(d, s, kind);
+    if (!d->was_logged) {
+        d->has_log = false; /* what follows could not be understood without this edit */
+    }
+    d->was_logged = false;
+    return waits ? B2C_OK : commit_now(d, s, syncs(d), err);
+}
+
+void b2i_dir_begin(b2i_store *store)
+{
+    b2i_dir_store *d = (b2i_dir_store *)store;
+    d->begin_next = d->next;
+    d->begin_ndropped = d->ndropped;
+}
+
+void b2i_dir_rollback(b2i_store *store)
+{
+    b2i_dir_store *d = (b2i_dir_store *)store;
+    bool are_gone = true;
+    for (uint64_t i = d->begin_next; i < d->next; i++) {
+        are_gone = b2i_dir_remove(d, i) && are_gone;
+    }
+    if (are_gone) {
+        d->next = d->begin_next;
+    } else { /* their numbers cannot be used until the directory is opened again */
+        d->committed_next = d->next;
+        d->has_log = false;
+    }
+    d->ndropped = d->begin_ndropped;
+}

@@ -1,0 +1,186 @@
+/*
+ * store_file_beside.c: a contiguous frame in a new file beside the old one, whose name it then
+ * takes: drafts of frames that were empty, and rewriting without dead space.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "store_file.h"
+
+#define DRAFT_SUFFIX   ".b2new"
+#define REWRITE_SUFFIX ".b2tmp"
+
+/* The path of the frame with a suffix; to be freed. */
+static char *beside(const b2i_file_store *f, const char *suffix)
+{
+    size_t n = strlen(f->path), m = strlen(suffix) + 1;
+    char *path = b2i_malloc(n + m);
+    if (path != NULL) {
+        memcpy(path, f->path, n);
+        memcpy(path + n, suffix, m);
+    }
+    return path;
+}
+
+/* Gives io, the file at 'from', the name of the frame. */
+static b2c_status publish(const b2i_file_store *f, b2i_io *io, const char *from, bool seal,
+                          b2c_error *err)
+{
+    const b2i_io *old = f->old_io != NULL ? f->old_io : f->io;
+    if (b2i_io_where(old, f->path) != B2I_AT_PATH || b2i_io_where(io, from) != B2I_AT_PATH) {
+        return b2i_fail(err, B2C_E_CONFLICT, B2C_NO_OFFSET,
+                        "the file has been moved, removed or replaced");
+    }
+    B2I_TRY(b2i_fs_copy_mode(f->path, from, err));
+    B2I_TRY(b2i_fs_rename(B2I_FS_CWD, from, f->path, err));
+    return seal ? b2i_fs_parent_sync(f->path, err) : B2C_OK;
+}
+
+/* Closes io, which did not become the frame, and removes it from its path. */
+static void discard(b2i_io *io, const char *path)
+{
+    if (path != NULL && b2i_io_where(io, path) == B2I_AT_PATH) {
+        (void)b2i_fs_remove(B2I_FS_CWD, path, NULL);
+    }
+    (void)io->ops->close(io, NULL);
+}
+
+void b2i_file_tidy(const b2i_file_store *f)
+{
+    static const char *const suffixes[] = { DRAFT_SUFFIX, REWRITE_SUFFIX };
+    for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++) {
+        char *path = beside(f, suffixes[i]);
+        if (path != NULL) {
+            b2i_fs_remove_left(path);
+        }
+        b2i_free(path);
+    }
+}
+
+/* ---- drafts ---- */
+
+b2c_status b2i_file_start_draft(b2i_file_store *f, b2c_error *err)
+{
+    b2i_io *io;
+    char *path = beside(f, DRAFT_SUFFIX);
+    if (path == NULL) {
+        return b2i_fail_memory(err);
+    }
+    b2c_status st = b2i_io_temporary_open(path, &io, err);
+    b2i_free(path);
+    B2I_TRY(st);
+    f->old_io = f->io;
+    f->io = io;
+    f->is_unpacked = true;
+    f->region_at = 0;
+    f->slot_cap = 0;
+    f->chain_broken = true; /* there is no commit that a record could follow */
+    return B2C_OK;
+}
+
+void b2i_file_drop_draft(b2i_file_store *f)
+{
+    if (f->old_io == NULL) {
+        return;
+    }
+    char *path = beside(f, DRAFT_SUFFIX);
+    discard(f->io, path); /* without memory it stays until somebody tidies up */
+    b2i_free(path);
+    f->io = f->old_io;
+    f->old_io = NULL;
+    f->is_unpacked = false;
+}
+
+b2c_status b2i_file_publish_draft(b2i_file_store *f, bool seal, b2c_error *err)
+{
+    char *path = beside(f, DRAFT_SUFFIX);
+    if (path == NULL) {
+        return b2i_fail_memory(err);
+    }
+    b2c_status st = publish(f, f->io, path, seal, err);
+    b2i_free(path);
+    if (st == B2C_OK) {
+        (void)f->old_io->ops->close(f->old_io, NULL); /* nobody needs it any more */
+        f->old_io = NULL;
+    }
+    return st;
+}
+
+/* ---- rewriting ---- */
+
+/* The frame without holes in a new file, which then gets the name of the old one. */
+static b2c_status write_beside(b2i_file_store *f, const b2c_schunk *s, const b2i_frame_plan *plan,
+                               bool seal, b2i_io **out, b2c_error *err)
+{
+    b2i_io *io;
+    char *path = beside(f, REWRITE_SUFFIX);
+    if (path == NULL) {
+        return b2i_fail_memory(err);
+    }
+    b2c_status st = b2i_io_temporary_open(path, &io, err);
+    if (st == B2C_OK) {
+        st = b2i_frame_emit(s, plan, f->base.checksums, io, err);
+        if (st == B2C_OK && seal) {
+            st = io->ops->sync(io, err);
+        }
+        if (st == B2C_OK) {
+            st = publish(f, io, path, false, err);
+        }
+        if (st != B2C_OK) {
+            discard(io, path);
+        }
+    }
+    b2i_free(path);
+    if (st == B2C_OK) {
+        *out = io;
+    }
+    return st;
+}
+
+/* Goes on with the rewritten file. */
+static void adopt(b2i_file_store *f, b2c_schunk *s, b2i_frame_plan *plan, b2i_io *io)
+{
+    b2i_file_drop_draft(f);
+    (void)f->io->ops->close(f->io, NULL); /* the old file has no name any more */
+    f->io = io;
+    f->header_len = plan->image.header.n;
+    f->base.header_len = f->header_len;
+    f->end = plan->payload_len;
+    f->limit = plan->payload_len;
+    f->tail_at = plan->payload_len;
+    f->tail_len = plan->image.tail.n;
+    f->is_unpacked = false;
+    f->first_end = 0;
+    f->dead = 0;
+    f->nfree = 0;
+    f->base.is_trusted = f->base.checksums;
+    f->base.is_complete = f->base.checksums;
+    b2i_file_take_fingerprint(f, &plan->image);
+    b2i_file_mark_packed(f, &plan->image);
+    b2i_file_committed(f, &plan->image, s);
+    if (s->now.nchunks > 0) {
+        memcpy(s->now.entries, plan->entries, (size_t)s->now.nchunks * sizeof *plan->entries);
+    }
+}
+
+b2c_status b2i_file_rewrite(b2i_file_store *f, b2c_schunk *s, bool seal, b2c_error *err)
+{
+    b2i_frame_plan plan = { 0 };
+    b2i_io *io = NULL;
+    if (f->path == NULL) {
+        return b2i_fail(err, B2C_E_ARGUMENT, B2C_NO_OFFSET,
+                        "only a frame in a file of its own can be rewritten");
+    }
+    B2I_TRY(b2i_frame_plan_make(s, f->base.checksums, &plan, err));
+    b2c_status st = write_beside(f, s, &plan, seal, &io, err);
+    if (st == B2C_OK) {
+        adopt(f, s, &plan, io);
+        st = seal ? b2i_fs_parent_sync(f->path, err) : B2C_OK;
+    }
+    b2i_frame_plan_free(&plan);
+    return st;
+}
+
+b2c_status b2i_file_compact(b2i_store *store, b2c_schunk *s, b2c_error *err)
+{
+    b2i_file_store *f = (b2i_file_store *)store;
+    return b2i_file_rewrite(f, s, b2i_file_syncs(f), err);
+}

@@ -1,0 +1,137 @@
+/*
+ * store_file_room.c: room in a file that no index names any more, for other chunks.
+ *
+ * What a commit drops may be used again two commits later: the headers that name it
+ * cannot come back then.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "store_file.h"
+
+#include <stdlib.h>
+
+#define MAX_EXTENTS   ((size_t)4096)
+#define NOT_COMMITTED UINT64_MAX
+
+uint64_t b2i_file_take_free(b2i_file_store *f, uint64_t n)
+{
+    for (size_t i = 0; i < f->nfree; i++) {
+        b2i_extent *e = &f->free[i];
+        if (e->n >= n && e->commit_no != NOT_COMMITTED && e->commit_no + 2 <= f->commit_no) {
+            uint64_t at = e->at;
+            e->at += n;
+            e->n -= n;
+            f->dead -= n < f->dead ? n : f->dead;
+            return at;
+        }
+    }
+    return B2I_NO_ROOM;
+}
+
+void b2i_file_add_free(b2i_file_store *f, uint64_t at, uint64_t n)
+{
+    f->dead += n;
+    if (f->nfree == f->free_cap && f->free_cap < MAX_EXTENTS) {
+        size_t cap = f->free_cap == 0 ? 16 : 2 * f->free_cap;
+        b2i_extent *v = b2i_realloc(f->free, cap * sizeof *v);
+        if (v != NULL) {
+            f->free = v;
+            f->free_cap = cap;
+        }
+    }
+    if (f->nfree < f->free_cap) {
+        f->free[f->nfree++] = (b2i_extent){ at, n, NOT_COMMITTED };
+    } /* else the room stays unused until the frame is rewritten */
+}
+
+void b2i_file_add_pointer(b2i_file_store *f, uint64_t at)
+{
+    if (f->pointers_at + f->pointers_len != at) {
+        b2i_file_add_free(f, f->pointers_at, f->pointers_len);
+        f->pointers_at = at;
+        f->pointers_len = 0;
+    }
+    f->pointers_len += B2I_POINTER_LEN;
+}
+
+/* Length of the record of the chunk at an entry and what belongs to it; 0: there is none. */
+static uint64_t record_len(const b2i_file_store *f, b2i_entry entry, uint64_t cbytes)
+{
+    const b2i_store *store = &f->base;
+    uint8_t first[B2C_HEADER_LEN], record[B2I_RECORD_LEN];
+    uint64_t at = f->header_len + entry;
+    b2i_chunk_head head;
+    if (!store->is_trusted || f->limit - entry < cbytes + sizeof record ||
+        f->io->ops->read(f->io, at, first, sizeof first, NULL) != B2C_OK ||
+        f->io->ops->read(f->io, at + cbytes, record, sizeof record, NULL) != B2C_OK ||
+        b2i_chunk_head_parse(b2i_span_of(first, sizeof first), NULL, &head, NULL) != B2C_OK) {
+        return 0;
+    }
+    return b2i_record_extent(b2i_span_of(record, sizeof record), &head, entry);
+}
+
+void b2i_file_drop(b2i_store *store, b2i_entry entry, uint64_t cbytes)
+{
+    b2i_file_store *f = (b2i_file_store *)store;
+    uint64_t n = record_len(f, entry, cbytes);
+    if (n > 0 || entry >= f->first_end) {
+        b2i_file_add_free(f, entry, cbytes + n);
+    } else {
+        f->dead += cbytes; /* others may have let two entries name it */
+    }
+}
+
+static int compare_places(const void *a, const void *b)
+{
+    const b2i_extent *x = a, *y = b;
+    return (x->at > y->at) - (x->at < y->at);
+}
+
+static int compare_lengths(const void *a, const void *b)
+{
+    const b2i_extent *x = a, *y = b;
+    return (x->n < y->n) - (x->n > y->n);
+}
+
+/* Makes one of neighbours; when there are many all the same, the smallest are forgotten. */
+static void merge(b2i_file_store *f)
+{
+    size_t n = 0;
+    qsort(f->free, f->nfree, sizeof *f->free, compare_places);
+    for (size_t i = 1; i < f->nfree; i++) {
+        b2i_extent *last = &f->free[n], e = f->free[i];
+        if (last->at + last->n == e.at) {
+            last->n += e.n;
+            last->commit_no = e.commit_no > last->commit_no ? e.commit_no : last->commit_no;
+        } else {
+            f->free[++n] = e;
+        }
+    }
+    f->nfree = f->nfree == 0 ? 0 : n + 1;
+    if (f->nfree > MAX_EXTENTS / 2) {
+        qsort(f->free, f->nfree, sizeof *f->free, compare_lengths);
+        f->nfree = MAX_EXTENTS / 2;
+    }
+}
+
+void b2i_file_stamp_free(b2i_file_store *f)
+{
+    size_t n = 0;
+    if (f->pointers_len > 0) {
+        b2i_file_add_free(f, f->pointers_at, f->pointers_len);
+        f->pointers_len = 0;
+    }
+    for (size_t i = 0; i < f->nfree; i++) {
+        if (f->free[i].n == 0) {
+            continue;
+        }
+        f->free[n] = f->free[i];
+        if (f->free[n].commit_no == NOT_COMMITTED) {
+            f->free[n].commit_no = f->commit_no;
+        }
+        n++;
+    }
+    f->nfree = n;
+    if (n > MAX_EXTENTS * 3 / 4) {
+        merge(f);
+    }
+}

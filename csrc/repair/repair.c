@@ -1,0 +1,452 @@
+/*
+ * repair.c: a new frame of what a damaged one still holds.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "repair.h"
+#include "checked.h"
+#include "nd.h"
+
+#include <stdio.h>
+
+enum { PROGRESS_EVERY = 4096 }; /* special chunks take no time */
+
+/* What the new frame is made of. */
+typedef struct repair_job {
+    const b2c_repair_params *params;
+    b2i_listener to;
+    b2c_ctx *ctx;
+    b2i_salvage found;
+    uint64_t nchunks; /* of the new frame, when nothing is left out */
+    uint64_t size;    /* of a chunk; 0: they vary */
+    uint64_t last;    /* of the last one */
+    bool is_array;
+    b2c_schunk *dst;
+    b2i_scratch scratch;
+    b2c_repair_result result;
+} repair_job;
+
+b2c_status b2i_note(const b2i_listener *to, int part, const char *name, uint64_t nchunks,
+                    const b2c_error *what, b2c_error *err)
+{
+    b2c_repair_note note = { .part = part, .name = name, .nchunks = nchunks, .error = what };
+    int why = to->note == NULL ? 0 : to->note(to->handle, &note);
+    if (why != 0) {
+        (void)b2i_fail(err, B2C_E_CALLBACK, B2C_NO_OFFSET, "the note function failed");
+        if (err != NULL) {
+            err->sys_errno = why;
+        }
+        return B2C_E_CALLBACK;
+    }
+    return B2C_OK;
+}
+
+static b2c_status note(repair_job *j, int part, const char *name, b2c_status status,
+                       const char *what, b2c_error *err)
+{
+    b2c_error e;
+    (void)b2i_fail(&e, status, B2C_NO_OFFSET, what);
+    return b2i_note(&j->to, part, name, 0, &e, err);
+}
+
+static b2c_status progress(const repair_job *j, uint64_t done, b2c_error *err)
+{
+    const b2c_repair_params *p = j->params;
+    int why = p->progress == NULL ? 0 : p->progress(p->handle, done, j->nchunks);
+    if (why != 0) {
+        (void)b2i_fail(err, B2C_E_CALLBACK, B2C_NO_OFFSET, "the progress function failed");
+        if (err != NULL) {
+            err->sys_errno = why;
+        }
+        return B2C_E_CALLBACK;
+    }
+    return B2C_OK;
+}
+
+/* ---- what can be kept of the metadata ---- */
+
+/* Removes vlmetalayers that do not decode. */
+static b2c_status check_vlmetas(repair_job *j, b2c_error *err)
+{
+    b2i_metas *metas = &j->found.s->now.vlmetas;
+    b2c_error why;
+    for (uint32_t i = 0; i < metas->n;) {
+        b2c_status st = b2i_sound_bytes(b2i_meta_span(&metas->v[i]), j->ctx, &why);
+        if (st == B2C_E_MEMORY) {
+            return b2i_fail_memory(err);
+        }
+        if (st == B2C_OK || b2i_is_foreign(st)) {
+            i++;
+            continue;
+        }
+        why.offset = B2C_NO_OFFSET; /* it counts from the chunk in the metalayer */
+        B2I_TRY(b2i_note(&j->to, B2C_PART_VLMETA, metas->v[i].name, 0, &why, err));
+        b2i_metas_remove(metas, &metas->v[i]);
+    }
+    return B2C_OK;
+}
+
+/* Removes fixed metalayers of a name that came before. */
+static b2c_status check_metas(repair_job *j, b2c_error *err)
+{
+    b2i_metas *metas = &j->found.s->now.metas;
+    for (uint32_t i = 0; i < metas->n;) {
+        if (b2i_metas_find(metas, metas->v[i].name) == &metas->v[i]) {
+            i++;
+            continue;
+        }
+        B2I_TRY(note(j, B2C_PART_META, metas->v[i].name, B2C_E_CORRUPT,
+                     "there are several metalayers of this name", err));
+        b2i_metas_remove(metas, &metas->v[i]);
+    }
+    return B2C_OK;
+}
+
+/* The decoded size that most of the chunks have, or 0. */
+static uint64_t usual_size(repair_job *j)
+{
+    const b2c_schunk *s = j->found.s;
+    uint64_t size = 0, votes = 0;
+    for (uint64_t i = 0; i < s->now.nchunks; i++) {
+        b2i_chunk_head head;
+        b2i_span bytes;
+        uint64_t len;
+        b2i_entry e = b2i_state_entry(&s->now, i);
+        if ((e & B2I_ENTRY_SPECIAL) != 0 || s->store->ops->len(s->store, e, &len, NULL) != B2C_OK ||
+            s->store->ops->read(s->store, e, 0, len < B2C_HEADER_LEN ? (size_t)len : B2C_HEADER_LEN,
+                                &j->scratch, &bytes, NULL) != B2C_OK ||
+            b2i_chunk_head_parse(bytes, &s->limits, &head, NULL) != B2C_OK || head.nbytes == 0 ||
+            head.cbytes > len) {
+            continue;
+        }
+        if (votes == 0) { /* the vote of Boyer and Moore: a majority wins in one pass */
+            size = head.nbytes;
+        }
+        votes = head.nbytes == size ? votes + 1 : votes - 1;
+    }
+    return size;
+}
+
+/* The array's chunks, when its metalayer makes sense; *grid_ok is false otherwise. */
+static b2c_status read_grid(repair_job *j, const b2i_meta *meta, b2i_grid *grid, b2c_error *why)
+{
+    const b2i_state *now = &j->found.s->now;
+    b2c_nd nd;
+    size_t at, len;
+    B2I_TRY(b2i_nd_meta_decode(b2i_meta_span(meta), &nd, &at, &len, why));
+    nd.itemsize = 1;
+    B2I_TRY(b2i_grid_make(&nd, grid, why));
+    uint64_t items = grid->chunk_nbytes;
+    nd.itemsize = now->cparams.typesize;
+    if (items > 0 && j->size > 0 && j->size % items == 0 && j->size / items <= B2C_MAX_TYPESIZE) {
+        nd.itemsize = (uint32_t)(j->size / items);
+    }
+    B2I_TRY(b2i_grid_make(&nd, grid, why));
+    /* Without an index nothing but the shape speaks for so many chunks. */
+    b2i_index_room room = b2i_index_room_of(&j->found.s->limits, 0, 0);
+    uint64_t max = j->found.has_index ? room.max_uniform : room.max;
+    if (grid->chunk_total > max) {
+        return b2i_fail_sizes(why, B2C_E_LIMIT, B2C_NO_OFFSET,
+                              "the array has more chunks than the limit", max, grid->chunk_total);
+    }
+    if (j->found.has_index && grid->chunk_total != now->nchunks) {
+        return b2i_fail_sizes(why, B2C_E_CORRUPT, B2C_NO_OFFSET,
+                              "the array's shape does not fit the number of its chunks",
+                              now->nchunks, grid->chunk_total);
+    }
+    return B2C_OK;
+}
+
+/* Gives the array a dtype that says no more than the size of its items. */
+static b2c_status forget_dtype(const b2i_grid *grid, b2i_meta *meta, b2c_error *err)
+{
+    uint8_t bytes[512]; /* 16 dimensions take 310 */
+    char dtype[16];
+    b2c_nd nd;
+    size_t at, len;
+    B2I_TRY(b2i_nd_meta_decode(b2i_meta_span(meta), &nd, &at, &len, err));
+    int n = snprintf(dtype, sizeof dtype, "|S%lu", (unsigned long)grid->itemsize);
+    B2I_TRY(b2i_nd_meta_encode(&nd, b2i_span_of(dtype, (size_t)n), bytes, sizeof bytes, &len, err));
+    uint8_t *p = b2i_malloc(len);
+    if (p == NULL) {
+        return b2i_fail_memory(err);
+    }
+    memcpy(p, bytes, len);
+    b2i_free(meta->p);
+    meta->p = p;
+    meta->n = len;
+    return B2C_OK;
+}
+
+/* Number and size of the new chunks. */
+static b2c_status plan(repair_job *j, b2c_error *err)
+{
+    b2i_state *now = &j->found.s->now;
+    b2i_grid grid;
+    b2c_error why;
+    j->nchunks = now->nchunks;
+    j->size = now->chunksize > 0 ? (uint64_t)now->chunksize : 0;
+    if (!j->found.has_sizes && now->chunksize != B2I_CHUNKSIZE_VAR) {
+        uint64_t usual = usual_size(j);
+        j->size = usual > 0 ? usual : j->size;
+    }
+    b2i_meta *meta = b2i_nd_meta_find(j->found.s);
+    if (meta != NULL) {
+        b2c_status st = read_grid(j, meta, &grid, &why);
+        if (st == B2C_OK) {
+            j->is_array = true;
+            j->nchunks = grid.chunk_total;
+            j->size = grid.chunk_nbytes;
+            B2I_TRY(j->params->forget_dtype ? forget_dtype(&grid, meta, err) : B2C_OK);
+        } else {
+            B2I_TRY(b2i_note(&j->to, B2C_PART_ARRAY, meta->name, 0, &why, err));
+            b2i_metas_remove(&now->metas, meta);
+        }
+    }
+    j->last = j->size;
+    if (!j->is_array && j->size > 0 && j->nchunks > 0 && now->nbytes > (j->nchunks - 1) * j->size &&
+        now->nbytes < j->nchunks * j->size) {
+        j->last = now->nbytes - (j->nchunks - 1) * j->size;
+    }
+    return B2C_OK;
+}
+
+/* ---- chunks ---- */
+
+static uint64_t size_of(const repair_job *j, uint64_t i)
+{
+    return i + 1 == j->nchunks ? j->last : j->size;
+}
+
+/* Appends a chunk of a kind of special values. */
+static b2c_status append_special(repair_job *j, uint64_t i, uint8_t kind, b2c_error *err)
+{
+    uint8_t chunk[B2C_HEADER_LEN];
+    size_t len;
+    b2c_cparams cp;
+    b2c_cparams_init(&cp);
+    cp.codec = B2C_CODEC_BLOSCLZ;
+    cp.typesize = kind == B2C_SPECIAL_NAN ? j->dst->now.cparams.typesize : 1;
+    B2I_TRY(b2i_special_encode(&cp, kind, size_of(j, i), NULL, chunk, sizeof chunk, &len, err));
+    return b2i_schunk_append_chunk(j->dst, b2i_span_of(chunk, len), err);
+}
+
+/* A chunk is gone: zeros take its place, or it is left out. */
+static b2c_status lose(repair_job *j, uint64_t i, const b2c_error *what, b2c_error *err)
+{
+    j->result.nlost++;
+    if (what != NULL) {
+        b2c_error e = *what;
+        e.chunk = (int64_t)i;
+        B2I_TRY(b2i_note(&j->to, B2C_PART_CHUNK, NULL, 1, &e, err));
+    }
+    if (size_of(j, i) == 0 || (j->params->drop_lost && !j->is_array)) {
+        return B2C_OK;
+    }
+    return append_special(j, i, B2C_SPECIAL_ZERO, err);
+}
+
+/* Copies the chunk at an entry. */
+static b2c_status keep(repair_job *j, uint64_t i, b2i_entry entry, b2c_error *err)
+{
+    b2i_chunk_head head;
+    b2i_span chunk;
+    b2c_error why;
+    b2c_status st =
+        b2i_sound_chunk(j->found.s->store, entry, j->ctx, &j->scratch, &head, &chunk, &why);
+    if (st == B2C_E_MEMORY) {
+        return b2i_fail_memory(err);
+    }
+    if (b2i_is_foreign(st)) {
+        why.chunk = (int64_t)i;
+        B2I_TRY(b2i_note(&j->to, B2C_PART_CHUNK, NULL, 0, &why, err));
+        st = B2C_OK;
+    }
+    if (st == B2C_OK && j->is_array && head.nbytes != j->size) {
+        st = b2i_fail_sizes(&why, B2C_E_CORRUPT, B2C_NO_OFFSET,
+                            "the chunk's decoded size is not that of the array's chunks", j->size,
+                            head.nbytes);
+    }
+    if (st != B2C_OK) {
+        return lose(j, i, &why, err);
+    }
+    j->result.nkept++;
+    return b2i_schunk_append_chunk(j->dst, chunk, err);
+}
+
+/* A special chunk of the index. */
+static b2c_status keep_special(repair_job *j, uint64_t i, uint8_t kind, b2c_error *err)
+{
+    uint64_t typesize = j->dst->now.cparams.typesize, nbytes = size_of(j, i);
+    bool is_sound = nbytes > 0 && (kind != B2C_SPECIAL_NAN ||
+                                   ((typesize == 4 || typesize == 8) && nbytes % typesize == 0));
+    if (!is_sound) {
+        b2c_error why;
+        (void)b2i_fail(&why, B2C_E_CORRUPT, B2C_NO_OFFSET,
+                       "a special chunk that the frame's sizes do not allow");
+        return lose(j, i, &why, err);
+    }
+    j->result.nkept++;
+    return append_special(j, i, kind, err);
+}
+
+static b2i_entry entry_of(const repair_job *j, uint64_t i)
+{
+    const b2i_state *now = &j->found.s->now;
+    return i < now->nchunks ? b2i_state_entry(now, i) : B2I_ENTRY_LOST;
+}
+
+static b2c_status copy_chunk(repair_job *j, uint64_t i, b2c_error *err)
+{
+    b2i_entry e = entry_of(j, i);
+    if ((e & B2I_ENTRY_SPECIAL) == 0) {
+        return keep(j, i, e, err);
+    }
+    uint8_t kind = b2i_entry_kind(e);
+    if (kind != B2C_SPECIAL_NONE) {
+        return keep_special(j, i, kind, err);
+    }
+    b2c_error why;
+    (void)b2i_fail_field(&why, B2C_E_CORRUPT, B2C_NO_OFFSET, "index",
+                         "a special chunk of no known kind");
+    /* Without index, the scan has told of it. */
+    return lose(j, i, j->found.has_index ? &why : NULL, err);
+}
+
+/* What of an array, or of a frame with a sound header, was not found at all. */
+static b2c_status note_missing(repair_job *j, b2c_error *err)
+{
+    const b2i_state *now = &j->found.s->now;
+    uint64_t expected = j->nchunks;
+    b2c_error e;
+    if (j->found.has_index) {
+        return B2C_OK;
+    }
+    if (!j->is_array && j->size > 0) {
+        expected = b2i_ceil_div(j->found.header_nbytes, j->size);
+    }
+    (void)b2i_fail(&e, B2C_E_TRUNCATED, B2C_NO_OFFSET,
+                   "there is no index: chunks are taken in the order of the file");
+    e.field = "index";
+    B2I_TRY(b2i_note(&j->to, B2C_PART_FRAME, NULL, 0, &e, err));
+    if (expected > now->nchunks) {
+        (void)b2i_fail_sizes(&e, B2C_E_TRUNCATED, B2C_NO_OFFSET, "the last chunks are not there",
+                             expected, now->nchunks);
+        e.chunk = (int64_t)now->nchunks;
+        B2I_TRY(b2i_note(&j->to, B2C_PART_CHUNK, NULL, expected - now->nchunks, &e, err));
+        j->result.nlost += j->is_array ? 0 : expected - now->nchunks;
+    }
+    return B2C_OK;
+}
+
+/* ---- the new frame ---- */
+
+static b2c_status create(repair_job *j, const char *to, b2c_error *err)
+{
+    b2i_state *now = &j->found.s->now;
+    const char *names[B2C_MAX_METALAYERS];
+    const void *contents[B2C_MAX_METALAYERS];
+    uint32_t lens[B2C_MAX_METALAYERS];
+    b2c_schunk_params p;
+    b2c_error why;
+    b2c_schunk_params_init(&p);
+    p.storage = j->params->storage;
+    p.path = to;
+    p.chunksize = j->size > 0 || now->chunksize == B2I_CHUNKSIZE_VAR ? (int64_t)j->size : -1;
+    for (uint32_t i = 0; i < now->metas.n; i++) { /* the parser allows no more of them */
+        names[i] = now->metas.v[i].name;
+        contents[i] = now->metas.v[i].p;
+        lens[i] = (uint32_t)now->metas.v[i].n;
+    }
+    p.nmeta = (uint8_t)now->metas.n;
+    p.meta_names = names;
+    p.meta_contents = contents;
+    p.meta_lens = lens;
+    p.cparams = now->cparams;
+    b2c_status st = b2i_cparams_check(&p.cparams, &why);
+    if (st != B2C_OK) {
+        b2c_cparams_init(&p.cparams);
+        p.cparams.typesize = now->cparams.typesize <= B2C_MAX_TYPESIZE ? now->cparams.typesize : 1;
+        p.cparams.blocksize =
+            now->cparams.blocksize <= B2C_MAX_BLOCKSIZE ? now->cparams.blocksize : 0;
+    }
+    B2I_TRY(b2i_schunk_create(&p, &j->dst, err));
+    if (b2i_is_foreign(st)) { /* what later appends start from, where the codec is known */
+        j->dst->now.cparams = now->cparams;
+    }
+    return B2C_OK;
+}
+
+static b2c_status fill(repair_job *j, b2c_error *err)
+{
+    B2I_TRY(b2i_schunk_begin(j->dst, err));
+    for (uint64_t i = 0; i < j->nchunks; i++) {
+        bool takes_time = (entry_of(j, i) & B2I_ENTRY_SPECIAL) == 0;
+        B2I_TRY(takes_time || i % PROGRESS_EVERY == 0 ? progress(j, i, err) : B2C_OK);
+        B2I_TRY(copy_chunk(j, i, err));
+    }
+    B2I_TRY(progress(j, j->nchunks, err));
+    B2I_TRY(b2i_metas_merge(&j->found.s->now.vlmetas, &j->dst->now.vlmetas, err));
+    return b2i_schunk_commit(j->dst, err);
+}
+
+/* Removes what was made of the new frame. */
+static void undo(repair_job *j, const char *to)
+{
+    int dir;
+    b2i_schunk_abandon(j->dst);
+    j->dst = NULL;
+    if (j->params->storage == B2C_STORAGE_FILE) {
+        (void)b2i_fs_remove(B2I_FS_CWD, to, NULL);
+    } else if (b2i_fs_dir_open(to, &dir, NULL) == B2C_OK) {
+        b2i_store_dir_destroy(dir);
+        (void)b2i_fs_dir_remove(to, NULL);
+    }
+}
+
+static b2c_status write_new(repair_job *j, const char *to, b2c_error *err)
+{
+    B2I_TRY(create(j, to, err));
+    b2c_status st = fill(j, err);
+    if (st != B2C_OK) {
+        undo(j, to);
+        return st;
+    }
+    j->result.nchunks = j->dst->now.nchunks;
+    st = b2i_schunk_close(j->dst, err);
+    j->dst = NULL;
+    return st;
+}
+
+static b2c_status run(repair_job *j, const char *from, const char *to, b2c_error *err)
+{
+    const b2i_salvage_job job = { &j->to, &j->ctx->limits, j->ctx, j->params->offset };
+    B2I_TRY(b2i_salvage_open(&job, from, &j->found, err));
+    b2i_state *now = &j->found.s->now;
+    B2I_TRY(check_metas(j, err));
+    B2I_TRY(check_vlmetas(j, err));
+    B2I_TRY(plan(j, err));
+    if (!j->found.has_head && now->nchunks == 0) {
+        return b2i_fail(err, B2C_E_FORMAT, B2C_NO_OFFSET,
+                        "neither a frame's header nor a sound chunk is there");
+    }
+    j->result.has_index = j->found.has_index;
+    B2I_TRY(note_missing(j, err));
+    return write_new(j, to, err);
+}
+
+b2c_status b2i_repair(const char *from, const char *to, const b2c_repair_params *params,
+                      b2c_repair_result *result, b2c_error *err)
+{
+    repair_job j = { .params = params, .to = { params->note, params->handle } };
+    B2I_TRY(b2c_ctx_new(NULL, 1, params->limits, &j.ctx, err));
+    b2c_status st = run(&j, from, to, err);
+    if (j.found.s != NULL) {
+        b2i_schunk_abandon(j.found.s);
+    }
+    b2i_scratch_free(&j.scratch);
+    b2c_ctx_free(j.ctx);
+    if (st == B2C_OK) {
+        *result = j.result;
+    }
+    return st;
+}

@@ -1,0 +1,359 @@
+/*
+ * streams.h: what the tests of our own coders share: bytes to code, memory that ends at a page that
+ * may not be touched, and what holds for every coder of streams.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef STREAMS_H
+#define STREAMS_H
+
+#include "harness.h"
+#include "codec.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* ---- memory ---- */
+
+/* Room for bytes whose end is the end of what may be read and written. */
+typedef struct guarded {
+    uint8_t *end;
+    size_t max;
+} guarded;
+
+static inline guarded guarded_new(size_t max)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE), len = (max + page - 1) / page * page;
+    uint8_t *p = mmap(NULL, len + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (p == MAP_FAILED || mprotect(p + len, page, PROT_NONE) != 0) {
+        perror("mmap");
+        exit(2);
+    }
+    return (guarded){ p + len, len };
+}
+
+/* The last n bytes of the room. */
+static inline uint8_t *guarded_room(const guarded *g, size_t n)
+{
+    if (n > g->max) {
+        abort();
+    }
+    return g->end - n;
+}
+
+static inline uint8_t *guarded_copy(const guarded *g, const uint8_t *p, size_t n)
+{
+    return n == 0 ? g->end : memcpy(guarded_room(g, n), p, n);
+}
+
+/* ---- bytes to code ---- */
+
+enum { NKINDS = 12 };
+
+static inline void generate(uint8_t *p, size_t n, int kind, uint64_t seed)
+{
+    uint64_t r = seed * 2654435761U + 88172645463325252U;
+    size_t period = 1 + (size_t)(harness_random(&r) % 300);
+    for (size_t i = 0; i < n; i++) {
+        uint64_t x = harness_random(&r);
+        switch (kind) {
+        case 0: /* random */
+            p[i] = (uint8_t)(x >> 32);
+            break;
+        case 1: /* one value, rarely another */
+            p[i] = x % 200 == 0 ? (uint8_t)(x >> 32) : 9;
+            break;
+        case 2: /* few values */
+            p[i] = (uint8_t) "aaab"[x >> 40 & 3];
+            break;
+        case 3: /* periodic */
+            p[i] = i < period ? (uint8_t)(x >> 32) : p[i - period];
+            break;
+        case 4: /* the low byte of a ramp */
+            p[i] = (uint8_t)(i / 3);
+            break;
+        case 5: /* the second byte of a ramp: runs */
+            p[i] = (uint8_t)(i / 700);
+            break;
+        case 6: /* repeats from anywhere before */
+            p[i] = (uint8_t)(x >> 32);
+            if (i > 300 && x % 16 == 0) {
+                size_t from = (size_t)((x >> 8) % (i - 40)), len = 3 + (size_t)(x >> 60) * 4;
+                for (; len > 0 && i < n; len--) {
+                    p[i++] = p[from++];
+                }
+                i--;
+            }
+            break;
+        case 7: /* random, then regular */
+            p[i] = i < n / 3 ? (uint8_t)(x >> 32) : (uint8_t)(i >> 4);
+            break;
+        case 8: /* words */
+            p[i] = (uint8_t) "the quick brown fox jumps over it "[(i + (i >> 5) * 7) % 34];
+            break;
+        case 9: /* items of eight bytes, six of which stay the same */
+            p[i] = i % 8 < 2 || i < 8 ? (uint8_t)(x >> 32) : p[i - 8];
+            break;
+        case 10: /* many short repeats */
+            p[i] = (uint8_t) "abcd"[(x >> 33 & 1) + (i > 9 && p[i - 9] != 'a')];
+            break;
+        default: /* one value */
+            p[i] = 7;
+            break;
+        }
+    }
+}
+
+/* ---- a coder ---- */
+
+/* What the codec does, and a decoder that is as plain as the description of the format. */
+typedef struct coder_under_test {
+    b2c_status (*encode)(b2i_codec_state *state, int clevel, const uint8_t *src, size_t n,
+                         uint8_t *dst, size_t cap, size_t *out_len);
+    b2c_status (*decode)(b2i_codec_state *state, b2i_span dict, b2i_span src, uint8_t *dst,
+                         size_t n);
+    b2c_status (*plain_decode)(b2i_span dict, b2i_span src, uint8_t *dst, size_t n);
+    /* another implementation that reads streams of ours, or NULL */
+    b2c_status (*foreign_decode)(b2i_span src, uint8_t *dst, size_t n);
+    int max_clevel;
+    uint64_t hash; /* of the streams that check_round_trips() makes */
+    size_t slack;  /* a stream is made when there are so many bytes more than it needs */
+} coder_under_test;
+
+static const coder_under_test *coder;
+static b2i_codec_state *state;
+static guarded in_room, out_room;
+
+static inline void begin(const coder_under_test *c, size_t max)
+{
+    coder = c;
+    state = b2i_codec_state_new();
+    CHECK(state != NULL);
+    in_room = guarded_new(max);
+    out_room = guarded_new(max);
+}
+
+static inline uint8_t *room_of(size_t n)
+{
+    uint8_t *p = malloc(n == 0 ? 1 : n);
+    if (p == NULL) {
+        abort();
+    }
+    return p;
+}
+
+/* Decodes with ours and the plain one: they agree.  'expected' may be NULL. */
+static inline b2c_status decode_with(b2i_span dict, const uint8_t *stream, size_t len, size_t n,
+                                     const uint8_t *expected)
+{
+    uint8_t *in = guarded_copy(&in_room, stream, len), *out = guarded_room(&out_room, n);
+    b2i_span src = b2i_span_of(in, len);
+    uint8_t *plain = room_of(n);
+    b2c_status status = coder->decode(state, dict, src, out, n);
+    CHECK_EQ(status, coder->plain_decode(dict, src, plain, n));
+    if (status == B2C_OK) {
+        CHECK(memcmp(out, plain, n) == 0);
+        CHECK(expected == NULL || memcmp(out, expected, n) == 0);
+    }
+    free(plain);
+    return status;
+}
+
+static inline b2c_status decode(const uint8_t *stream, size_t len, size_t n,
+                                const uint8_t *expected)
+{
+    return decode_with(b2i_span_of(NULL, 0), stream, len, n, expected);
+}
+
+static inline size_t encode(int clevel, const uint8_t *data, size_t n, uint8_t *dst, size_t cap)
+{
+    size_t len = cap + 1;
+    CHECK_EQ(coder->encode(state, clevel, data, n, dst, cap, &len), B2C_OK);
+    CHECK(len <= cap);
+    return len;
+}
+
+/* FNV-1a of all streams so far. */
+static uint64_t streams_hash = 14695981039346656037U;
+
+static inline size_t round_trip(const uint8_t *data, size_t n, int clevel)
+{
+    uint8_t *dst = room_of(n), *src = guarded_copy(&in_room, data, n);
+    size_t len = encode(clevel, src, n, dst, n);
+    CHECK(len < n); /* as long as the input would mean raw */
+    for (size_t i = 0; i < len; i++) {
+        streams_hash = (streams_hash ^ dst[i]) * 1099511628211U;
+    }
+    if (len != 0) {
+        CHECK_EQ(decode(dst, len, n, data), B2C_OK);
+        if (coder->foreign_decode != NULL) {
+            uint8_t *back = guarded_room(&out_room, n);
+            memset(back, 0, n);
+            CHECK_EQ(coder->foreign_decode(b2i_span_of(dst, len), back, n), B2C_OK);
+            CHECK(memcmp(back, data, n) == 0);
+        }
+    }
+    free(dst);
+    return len;
+}
+
+static inline void check_round_trips(void)
+{
+    enum { MAX = 70000, BIG = 1000000 };
+    uint8_t *data = room_of(BIG);
+    uint64_t r = 11;
+    size_t sum[NKINDS] = { 0 }, total = 0;
+    for (size_t n = 1; n <= MAX; n += n < 100    ? 1
+                                      : n < 2000 ? 61
+                                                 : 3500 + harness_random(&r) % 16) {
+        for (int kind = 0; kind < NKINDS; kind++) {
+            generate(data, n, kind, n);
+            for (int clevel = 1; clevel <= coder->max_clevel; clevel += n < 100 ? 4 : 1) {
+                size_t len = round_trip(data, n, clevel);
+                if (n > 1000) {
+                    sum[kind] += len == 0 ? n : len;
+                    total += kind == 0 ? n : 0;
+                }
+            }
+        }
+    }
+    CHECK_EQ(sum[0], total); /* random bytes do not compress, all else does */
+    for (int kind = 1; kind < NKINDS; kind++) {
+        CHECK(sum[kind] < total - total / 8);
+    }
+    for (int kind = 0; kind < NKINDS; kind++) {
+        generate(data, BIG, kind, 1);
+        CHECK((round_trip(data, BIG, 1 + kind % coder->max_clevel) == 0) == (kind == 0));
+    }
+    /* All machines make these bytes.  A change of the encoder that means to change them says so. */
+    if (streams_hash != coder->hash) {
+        fprintf(stderr, "the streams have the hash 0x%llx\n", (unsigned long long)streams_hash);
+    }
+    CHECK(streams_hash == coder->hash);
+    free(data);
+}
+
+/* Whatever room there is: no byte beyond it, and what fits is the same. */
+static inline void check_cap(void)
+{
+    enum { N = 700 };
+    uint8_t data[N];
+    for (int kind = 1; kind < NKINDS; kind++) {
+        generate(data, N, kind, 3);
+        uint8_t *whole = room_of(N + 40);
+        size_t whole_len = encode(5, data, N, whole, N + 40), smallest = N + 40;
+        for (size_t cap = N + 40; cap + 1 > 0; cap--) {
+            uint8_t *dst = guarded_room(&out_room, cap);
+            size_t len = encode(5, data, N, dst, cap);
+            CHECK(len == 0 || (len == whole_len && memcmp(dst, whole, len) == 0));
+            smallest = len != 0 ? cap : smallest;
+        }
+        CHECK(whole_len == 0 || smallest <= whole_len + coder->slack);
+        free(whole);
+    }
+}
+
+/* The same bytes whatever the state was used for. */
+static inline void check_determinism(void)
+{
+    enum { N = 66000 };
+    uint8_t *data = room_of(N), *a = room_of(N), *b = room_of(N);
+    for (int kind = 1; kind < NKINDS; kind++) {
+        for (int clevel = 1; clevel <= coder->max_clevel; clevel++) {
+            size_t n = clevel % 2 == 0 ? N : N / 2;
+            generate(data, n, kind, 7);
+            size_t la = encode(clevel, data, n, a, n), lb = 0;
+            b2i_codec_state *fresh = b2i_codec_state_new();
+            for (int again = 0; again < 2; again++) {
+                CHECK_EQ(coder->encode(fresh, clevel, data, n, b, n, &lb), B2C_OK);
+                CHECK(la == lb && memcmp(a, b, la) == 0);
+                (void)coder->encode(fresh, coder->max_clevel + 1 - clevel, data + 5, n / 3, b,
+                                    n / 9, &lb);
+            }
+            b2i_codec_state_free(fresh);
+        }
+    }
+    free(data);
+    free(a);
+    free(b);
+}
+
+/* Hash tables count positions over all streams: the same bytes also when they start anew. */
+static inline void check_long_use(void)
+{
+    enum { BIG = 1 << 24, N = 30000 };
+    uint8_t *random = room_of(BIG), *data = room_of(N), *first = room_of(N), *dst = room_of(BIG);
+    b2i_codec_state *mine = state;
+    state = b2i_codec_state_new();
+    generate(random, BIG, 0, 1); /* takes little time: the search soon makes long steps */
+    generate(data, N, 8, 1);
+    size_t first_len = encode(5, data, N, first, N);
+    CHECK(first_len > 0);
+    for (int i = 0; i < 300; i++) { /* 2^32 bytes are 256 of them */
+        CHECK_EQ(encode(1, random, BIG, dst, BIG - 1), 0);
+        size_t len = encode(5, data, N, dst, N);
+        CHECK(len == first_len && memcmp(dst, first, first_len) == 0);
+    }
+    b2i_codec_state_free(state);
+    state = mine;
+    free(random);
+    free(data);
+    free(first);
+    free(dst);
+}
+
+/* Every stream cut short at every place, and with every wrong size around the right one. */
+static inline void check_truncations(void)
+{
+    enum { N = 900 };
+    uint8_t data[N], stream[N];
+    for (int kind = 1; kind < NKINDS; kind++) {
+        generate(data, N, kind, 4);
+        size_t len = encode(9, data, N, stream, N - 1);
+        for (size_t m = 0; m < len; m++) {
+            CHECK_EQ(decode(stream, m, N, NULL), B2C_E_CORRUPT);
+            (void)decode(stream, m, N / 2, NULL);
+        }
+        for (size_t n = 0; len > 0 && n < N + 100; n++) {
+            CHECK_EQ(decode(stream, len, n, NULL), n == N ? B2C_OK : B2C_E_CORRUPT);
+        }
+    }
+}
+
+/* Damaged streams: never out of bounds, and the same verdict as the plain decoder. */
+static inline void check_mutations(void)
+{
+    enum { N = 3000 };
+    uint8_t data[N], stream[N], bad[N];
+    uint64_t r = 17;
+    size_t ngood = 0, nbad = 0;
+    for (int round = 0; round < 6000; round++) {
+        size_t n = 20 + (size_t)(harness_random(&r) % (N - 20));
+        generate(data, n, 1 + round % (NKINDS - 1), (uint64_t)round);
+        size_t len = encode(1 + round % coder->max_clevel, data, n, stream, n - 1);
+        for (int k = 0; k < 4 && len > 0; k++) {
+            memcpy(bad, stream, len);
+            for (uint64_t nchanges = harness_random(&r) % 4; nchanges > 0; nchanges--) {
+                size_t at = (size_t)(harness_random(&r) % len);
+                bad[at] = (uint8_t)harness_random(&r);
+            }
+            size_t m = harness_random(&r) % 4 == 0 ? (size_t)(harness_random(&r) % len) : len;
+            size_t want = harness_random(&r) % 3 == 0 ? n - (size_t)(harness_random(&r) % 20) : n;
+            b2c_status status = decode(bad, m, want, NULL);
+            ngood += status == B2C_OK;
+            nbad += status == B2C_E_CORRUPT;
+        }
+    }
+    CHECK(ngood > 1000);
+    CHECK(nbad > 1000);
+    for (int round = 0; round < 20000; round++) { /* no stream at all */
+        size_t m = (size_t)(harness_random(&r) % 60);
+        for (size_t i = 0; i < m; i++) {
+            uint64_t x = harness_random(&r);
+            bad[i] = (uint8_t)(x >> (x >> 60)); /* small numbers more often */
+        }
+        b2c_status status = decode(bad, m, (size_t)(harness_random(&r) % 200), NULL);
+        CHECK(status == B2C_OK || status == B2C_E_CORRUPT);
+    }
+}
+
+#endif

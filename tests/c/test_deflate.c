@@ -1,0 +1,440 @@
+/*
+ * test_deflate.c: our own deflate coder: known and malformed streams, round trips, damage, and,
+ * where one is there, a library in both directions.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "streams.h"
+#include "deflate_dec.h"
+#include "deflate_enc.h"
+#include "huffman.h"
+
+#if defined(B2I_HAVE_LIBDEFLATE)
+#include <libdeflate.h>
+#elif defined(B2I_HAVE_ZLIB)
+#include <zlib.h>
+#endif
+
+static b2c_status encode_own(b2i_codec_state *s, int clevel, const uint8_t *src, size_t n,
+                             uint8_t *dst, size_t cap, size_t *out_len)
+{
+    static const b2i_deflate_effort efforts[] = { { true, 62 }, { false, 48 } };
+    return b2i_deflate_encode(s, &efforts[clevel % 2], src, n, dst, cap, out_len);
+}
+
+static b2c_status decode_own(b2i_codec_state *s, b2i_span dict, b2i_span src, uint8_t *dst,
+                             size_t n)
+{
+    (void)dict;
+    size_t used = 0;
+    b2c_status status = b2i_deflate_decode(s, src, dst, n, &used);
+    return status == B2C_OK && used != src.n ? B2C_E_CORRUPT : status;
+}
+
+/* ---- a decoder as plain as the description of the format: bit by bit ---- */
+
+/* Why the plain decoder refused a stream: libdeflate takes symbols and repeats that do not exist.
+ */
+static bool saw_reserved;
+
+typedef struct plain {
+    b2i_span src;
+    uint64_t at; /* in bits */
+    bool failed;
+    uint8_t *dst;
+    size_t n, done;
+} plain;
+
+static unsigned bits(plain *p, unsigned n)
+{
+    unsigned x = 0;
+    for (unsigned i = 0; i < n; i++, p->at++) {
+        if (p->at / 8 >= p->src.n) {
+            p->failed = true;
+            return 0;
+        }
+        x |= (unsigned)(p->src.p[p->at / 8] >> p->at % 8 & 1) << i;
+    }
+    return x;
+}
+
+typedef struct plain_code {
+    unsigned counts[16], nsyms;
+    uint16_t syms[288];
+} plain_code;
+
+static bool make_code(plain_code *c, const uint8_t *lens, unsigned n)
+{
+    int left = 1;
+    unsigned nused = 0;
+    memset(c, 0, sizeof *c);
+    for (unsigned len = 1; len < 16; len++) {
+        for (unsigned i = 0; i < n; i++) {
+            if (lens[i] == len) {
+                c->counts[len]++;
+                c->syms[nused++] = (uint16_t)i;
+            }
+        }
+        left = 2 * left - (int)c->counts[len];
+        if (left < 0) {
+            return false;
+        }
+    }
+    return left == 0 || nused == 0 || (nused == 1 && c->counts[1] == 1);
+}
+
+static unsigned symbol(plain *p, const plain_code *c)
+{
+    unsigned code = 0, first = 0, at = 0;
+    for (unsigned len = 1; len < 16 && !p->failed; len++) {
+        code = code << 1 | bits(p, 1);
+        first <<= 1;
+        if (code - first < c->counts[len]) {
+            return c->syms[at + code - first];
+        }
+        at += c->counts[len];
+        first += c->counts[len];
+    }
+    p->failed = true;
+    return 0;
+}
+
+static void plain_block(plain *p, const plain_code *lit, const plain_code *dist)
+{
+    while (!p->failed) {
+        unsigned sym = symbol(p, lit);
+        if (p->failed || sym == 256) {
+            return;
+        }
+        if (sym < 256) {
+            if (p->done == p->n) {
+                p->failed = true;
+                return;
+            }
+            p->dst[p->done++] = (uint8_t)sym;
+            continue;
+        }
+        if (sym > 285) {
+            saw_reserved = true;
+            p->failed = true;
+            return;
+        }
+        unsigned x = sym - 257, extra = x < 8 || x == 28 ? 0 : x / 4 - 1;
+        size_t len = x == 28 ? 258 : x < 8 ? 3 + x : 3 + ((4 + x % 4) << extra);
+        len += bits(p, extra);
+        sym = symbol(p, dist);
+        extra = sym < 4 ? 0 : sym / 2 - 1;
+        if (sym > 29 || p->failed) {
+            saw_reserved = !p->failed;
+            p->failed = true;
+            return;
+        }
+        size_t distance = sym < 4 ? 1 + sym : 1 + ((2 + sym % 2) << extra);
+        distance += bits(p, extra);
+        if (p->failed || distance > p->done || len > p->n - p->done) {
+            p->failed = true;
+            return;
+        }
+        for (; len > 0; len--, p->done++) {
+            p->dst[p->done] = p->dst[p->done - distance];
+        }
+    }
+}
+
+static void plain_stored(plain *p)
+{
+    p->at = (p->at + 7) / 8 * 8;
+    unsigned n = bits(p, 16), check = bits(p, 16);
+    if (p->failed || n != (check ^ 0xffff) || n > p->src.n - p->at / 8 || n > p->n - p->done) {
+        p->failed = true;
+        return;
+    }
+    for (unsigned i = 0; i < n; i++) {
+        p->dst[p->done++] = (uint8_t)bits(p, 8);
+    }
+}
+
+static void plain_own_codes(plain *p)
+{
+    static const uint8_t order[19] = { 16, 17, 18, 0, 8,  7, 9,  6, 10, 5,
+                                       11, 4,  12, 3, 13, 2, 14, 1, 15 };
+    uint8_t lens[288 + 32] = { 0 };
+    plain_code pre, lit, dist;
+    unsigned nlit = 257 + bits(p, 5), ndist = 1 + bits(p, 5), npre = 4 + bits(p, 4), at = 0;
+    for (unsigned i = 0; i < npre; i++) {
+        lens[order[i]] = (uint8_t)bits(p, 3);
+    }
+    if (!make_code(&pre, lens, 19)) {
+        p->failed = true;
+        return;
+    }
+    while (at < nlit + ndist && !p->failed) {
+        unsigned sym = symbol(p, &pre), count = 1;
+        uint8_t len = (uint8_t)sym;
+        if (sym == 16) {
+            count = 3 + bits(p, 2);
+            len = at == 0 ? 0 : lens[at - 1];
+            p->failed = p->failed || at == 0;
+        } else if (sym > 16) {
+            count = sym == 17 ? 3 + bits(p, 3) : 11 + bits(p, 7);
+            len = 0;
+        }
+        if (count > nlit + ndist - at) {
+            saw_reserved = true;
+            p->failed = true;
+            return;
+        }
+        memset(lens + at, len, count);
+        at += count;
+    }
+    if (p->failed || !make_code(&lit, lens, nlit) || !make_code(&dist, lens + nlit, ndist)) {
+        p->failed = true;
+        return;
+    }
+    plain_block(p, &lit, &dist);
+}
+
+static void plain_fixed(plain *p)
+{
+    uint8_t lens[288], dist_lens[32];
+    plain_code lit, dist;
+    for (unsigned i = 0; i < 288; i++) {
+        lens[i] = i < 144 ? 8 : i < 256 ? 9 : i < 280 ? 7 : 8;
+    }
+    memset(dist_lens, 5, sizeof dist_lens);
+    (void)make_code(&lit, lens, 288);
+    (void)make_code(&dist, dist_lens, 32);
+    plain_block(p, &lit, &dist);
+}
+
+static b2c_status decode_plainly(b2i_span dict, b2i_span src, uint8_t *dst, size_t n)
+{
+    (void)dict;
+    plain p = { .src = src, .dst = dst, .n = n };
+    saw_reserved = false;
+    for (bool is_last = false; !is_last && !p.failed;) {
+        is_last = bits(&p, 1) != 0;
+        unsigned kind = bits(&p, 2);
+        if (p.failed || kind == 3) {
+            return B2C_E_CORRUPT;
+        }
+        (kind == 0 ? plain_stored : kind == 1 ? plain_fixed : plain_own_codes)(&p);
+    }
+    return !p.failed && p.done == n && (p.at + 7) / 8 == src.n ? B2C_OK : B2C_E_CORRUPT;
+}
+
+/* ---- a library ---- */
+
+#if defined(B2I_HAVE_LIBDEFLATE)
+
+static b2c_status decode_by_library(b2i_span src, uint8_t *dst, size_t n)
+{
+    static struct libdeflate_decompressor *d;
+    size_t used = 0;
+    d = d == NULL ? libdeflate_alloc_decompressor() : d;
+    enum libdeflate_result r =
+        libdeflate_deflate_decompress_ex(d, src.p, src.n, dst, n, &used, NULL);
+    return r == LIBDEFLATE_SUCCESS && used == src.n ? B2C_OK : B2C_E_CORRUPT;
+}
+
+static size_t encode_by_library(int level, const uint8_t *src, size_t n, uint8_t *dst, size_t cap)
+{
+    struct libdeflate_compressor *c = libdeflate_alloc_compressor(level);
+    size_t len = libdeflate_deflate_compress(c, src, n, dst, cap);
+    libdeflate_free_compressor(c);
+    return len;
+}
+
+#elif defined(B2I_HAVE_ZLIB)
+
+static b2c_status decode_by_library(b2i_span src, uint8_t *dst, size_t n)
+{
+    z_stream z = { 0 };
+    CHECK_EQ(inflateInit2(&z, -15), Z_OK);
+    z.next_in = (z_const Bytef *)(uintptr_t)src.p;
+    z.avail_in = (uInt)src.n;
+    z.next_out = dst;
+    z.avail_out = (uInt)n;
+    bool ok = inflate(&z, Z_FINISH) == Z_STREAM_END && z.avail_in == 0 && z.avail_out == 0;
+    (void)inflateEnd(&z);
+    return ok ? B2C_OK : B2C_E_CORRUPT;
+}
+
+static size_t encode_by_library(int level, const uint8_t *src, size_t n, uint8_t *dst, size_t cap)
+{
+    z_stream z = { 0 };
+    CHECK_EQ(deflateInit2(&z, level > 9 ? 9 : level, Z_DEFLATED, -15, 8, Z_DEFAULT_STRATEGY), Z_OK);
+    z.next_in = (z_const Bytef *)(uintptr_t)src;
+    z.avail_in = (uInt)n;
+    z.next_out = dst;
+    z.avail_out = (uInt)cap;
+    size_t len = deflate(&z, Z_FINISH) == Z_STREAM_END ? cap - z.avail_out : 0;
+    (void)deflateEnd(&z);
+    return len;
+}
+
+#endif
+
+#if defined(B2I_HAVE_LIBDEFLATE) || defined(B2I_HAVE_ZLIB)
+
+/* Streams of the library, whole and damaged. */
+static void test_ours_reads_library(void)
+{
+    enum { N = 200000 };
+    uint8_t *data = room_of(N), *stream = room_of(2 * N), *back = room_of(N);
+    uint64_t r = 23;
+    size_t ngood = 0;
+    for (int kind = 0; kind < NKINDS; kind++) {
+        for (int level = 0; level <= 12; level += level < 10 ? 1 : 2) {
+            size_t n = level % 3 == 0 ? N : 1 + (size_t)(harness_random(&r) % 3000);
+            generate(data, n, kind, (uint64_t)level + 100);
+            size_t len = encode_by_library(level, data, n, stream, 2 * N);
+            CHECK(len > 0);
+            CHECK_EQ(decode(stream, len, n, data), B2C_OK);
+            for (int round = 0; round < 100; round++) {
+                size_t at = (size_t)(harness_random(&r) % (round % 2 == 0 && len > 90 ? 90 : len));
+                uint8_t kept = stream[at];
+                stream[at] = (uint8_t)harness_random(&r);
+                b2c_status theirs = decode_by_library(b2i_span_of(stream, len), back, n);
+                if (theirs == B2C_OK) {
+                    b2c_status ours = decode(stream, len, n, back);
+                    CHECK(ours == B2C_OK || saw_reserved);
+                    ngood += ours == B2C_OK;
+                } else if (n < 3000) {
+                    (void)decode(stream, len, n, NULL);
+                }
+                stream[at] = kept;
+            }
+        }
+    }
+    CHECK(ngood > 500);
+    free(data);
+    free(stream);
+    free(back);
+}
+
+#endif
+
+/* ---- malformed streams: the rule that each breaks ---- */
+
+static void test_malformed(void)
+{
+    static const struct {
+        const char *rule;
+        size_t n, len;
+        b2c_status status;
+        uint8_t stream[24];
+    } cases[] = {
+        { "fine: nothing, stored", 0, 5, B2C_OK, { 1, 0, 0, 0xff, 0xff } },
+        { "fine: nothing, fixed codes", 0, 2, B2C_OK, { 3, 0 } },
+        { "fine: stored", 2, 7, B2C_OK, { 1, 2, 0, 0xfd, 0xff, 7, 8 } },
+        { "fine: two stored blocks",
+          2,
+          12,
+          B2C_OK,
+          { 0, 1, 0, 0xfe, 0xff, 7, 1, 1, 0, 0xfe, 0xff, 8 } },
+        { "fine: fixed codes, a literal", 1, 3, B2C_OK, { 0x63, 0, 0 } },
+        { "fine: fixed codes, a run of zeros", 100, 6, B2C_OK, { 0x63, 0x60, 0xa0, 0x3d, 0, 0 } },
+        { "empty", 0, 0, B2C_E_CORRUPT, { 0 } },
+        { "kind 3", 0, 2, B2C_E_CORRUPT, { 7, 0 } },
+        { "no last block", 2, 7, B2C_E_CORRUPT, { 0, 2, 0, 0xfd, 0xff, 7, 8 } },
+        { "stored length does not match its complement",
+          2,
+          7,
+          B2C_E_CORRUPT,
+          { 1, 2, 0, 0xfc, 0xff, 7, 8 } },
+        { "stored length cut short", 2, 4, B2C_E_CORRUPT, { 1, 2, 0, 0xfd } },
+        { "stored bytes cut short", 2, 6, B2C_E_CORRUPT, { 1, 2, 0, 0xfd, 0xff, 7 } },
+        { "stored bytes beyond the output", 1, 7, B2C_E_CORRUPT, { 1, 2, 0, 0xfd, 0xff, 7, 8 } },
+        { "output too short", 3, 7, B2C_E_CORRUPT, { 1, 2, 0, 0xfd, 0xff, 7, 8 } },
+        { "bytes behind the end", 0, 3, B2C_E_CORRUPT, { 3, 0, 0 } },
+        { "end of block cut short", 0, 1, B2C_E_CORRUPT, { 3 } },
+        { "literal beyond the output", 0, 3, B2C_E_CORRUPT, { 0x63, 0, 0 } },
+        { "match before the first byte", 3, 3, B2C_E_CORRUPT, { 0x03, 0x02, 0 } },
+        { "match beyond the output", 99, 6, B2C_E_CORRUPT, { 0x63, 0x60, 0xa0, 0x3d, 0, 0 } },
+        { "length symbol 286", 99, 3, B2C_E_CORRUPT, { 0x1b, 0x03, 0 } },
+        { "no lengths of codes", 9, 2, B2C_E_CORRUPT, { 5, 0 } },
+        { "all codes of codes one bit long",
+          9,
+          20,
+          B2C_E_CORRUPT,
+          { 0xfd, 0xff, 0x49, 0x92, 0x24, 0x49, 0x92, 0x24, 0x49, 0x92 } },
+        { "only zeros", 9, 20, B2C_E_CORRUPT, { 4 } },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        b2c_status status = decode(cases[i].stream, cases[i].len, cases[i].n, NULL);
+        if (status != cases[i].status) {
+            fprintf(stderr, "malformed stream: %s\n", cases[i].rule);
+        }
+        CHECK_EQ(status, cases[i].status);
+    }
+}
+
+/* ---- codes ---- */
+
+/* Codes are complete, not too long, and cost no more than they have to. */
+static void test_codes(void)
+{
+    uint64_t r = 9;
+    for (int round = 0; round < 3000; round++) {
+        uint32_t freqs[286];
+        uint8_t lens[286];
+        unsigned n = 2 + (unsigned)(harness_random(&r) % 285), nused = 0;
+        unsigned max = 9 + (unsigned)(harness_random(&r) % 7);
+        int steep = round % 30;
+        for (unsigned i = 0; i < n; i++) {
+            uint64_t x = harness_random(&r);
+            freqs[i] =
+                x % 5 == 0 ? 0 : (uint32_t)(x >> 40 & 0x7fffff) >> (i % 32 * (unsigned)steep / 30);
+            nused += freqs[i] != 0;
+        }
+        b2i_huff_lengths(freqs, n, max, lens);
+        uint32_t sum = 0, with_code = 0;
+        for (unsigned i = 0; i < n; i++) {
+            CHECK(lens[i] <= max && (lens[i] != 0 || freqs[i] == 0));
+            sum += lens[i] == 0 ? 0 : (uint32_t)1 << (max - lens[i]);
+            with_code += lens[i] != 0;
+            for (unsigned k = 0; k < n; k += 17) { /* the more frequent, the shorter */
+                CHECK(freqs[i] <= freqs[k] || lens[k] == 0 || lens[i] <= lens[k]);
+            }
+        }
+        CHECK_EQ(sum, (uint32_t)1 << max);
+        CHECK_EQ(with_code, nused < 2 ? 2 : nused);
+    }
+    static const uint32_t fibonacci[] = { 1, 1, 2, 3, 5, 8, 13, 21 };
+    static const uint8_t expected[] = { 7, 7, 6, 5, 4, 3, 2, 1 },
+                         limited[] = { 5, 5, 5, 5, 4, 4, 2, 1 };
+    uint8_t lens[8];
+    b2i_huff_lengths(fibonacci, 8, 15, lens);
+    CHECK(memcmp(lens, expected, 8) == 0);
+    b2i_huff_lengths(fibonacci, 8, 5, lens);
+    CHECK(memcmp(lens, limited, 8) == 0);
+}
+
+int main(void)
+{
+    static const coder_under_test deflate_coder = {
+        .encode = encode_own,
+        .decode = decode_own,
+        .plain_decode = decode_plainly,
+#if defined(B2I_HAVE_LIBDEFLATE) || defined(B2I_HAVE_ZLIB)
+        .foreign_decode = decode_by_library,
+#endif
+        .max_clevel = 2,
+        .hash = 0x293a830c20b077bc,
+        .slack = 16,
+    };
+    begin(&deflate_coder, 1 << 20);
+    test_malformed();
+    test_codes();
+    check_round_trips();
+    check_cap();
+    check_determinism();
+    check_long_use();
+    check_truncations();
+    check_mutations();
+#if defined(B2I_HAVE_LIBDEFLATE) || defined(B2I_HAVE_ZLIB)
+    test_ours_reads_library();
+#endif
+    b2i_codec_state_free(state);
+    return RESULT();
+}

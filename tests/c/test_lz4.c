@@ -1,0 +1,299 @@
+/*
+ * test_lz4.c: our own LZ4 coder: known and malformed blocks, round trips, damage, and, where it is
+ * there, the LZ4 library in both directions.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "streams.h"
+#include "codec_impl.h"
+
+#ifdef B2I_HAVE_LZ4
+#include <lz4.h>
+#include <lz4hc.h>
+#endif
+
+static b2c_status encode_own(b2i_codec_state *s, int clevel, const uint8_t *src, size_t n,
+                             uint8_t *dst, size_t cap, size_t *out_len)
+{
+    return b2i_lz4_encode(s, clevel, src, n, dst, cap, out_len);
+}
+
+static b2c_status decode_own(b2i_codec_state *s, b2i_span dict, b2i_span src, uint8_t *dst,
+                             size_t n)
+{
+    (void)s;
+    return b2i_lz4_decode(dict, src, dst, n);
+}
+
+/* A length of 15 and the bytes that continue it. */
+static uint64_t read_long(b2i_reader *r, uint64_t len)
+{
+    uint8_t b = 255;
+    while (len >= 15 && b == 255 && !r->failed) {
+        b = b2i_rd_u8(r);
+        len += b;
+    }
+    return len;
+}
+
+/* Why the plain decoder refused a block: libraries copy what the output buffer happened to hold. */
+static bool saw_zero_distance;
+
+static b2c_status decode_plainly(b2i_span dict, b2i_span src, uint8_t *dst, size_t n)
+{
+    b2i_reader r = b2i_rd_init(src, 0);
+    size_t at = 0;
+    for (;;) {
+        uint8_t token = b2i_rd_u8(&r);
+        uint64_t nlit = read_long(&r, token >> 4);
+        if (r.failed || nlit > n - at || nlit > b2i_rd_left(&r)) {
+            return B2C_E_CORRUPT;
+        }
+        b2i_rd_copy(&r, dst + at, (size_t)nlit);
+        at += (size_t)nlit;
+        if (b2i_rd_left(&r) == 0) {
+            return at == n ? B2C_OK : B2C_E_CORRUPT;
+        }
+        size_t distance = b2i_rd_u8(&r);
+        distance |= (size_t)b2i_rd_u8(&r) << 8;
+        uint64_t len = read_long(&r, token & 15) + 4;
+        saw_zero_distance = distance == 0 && !r.failed;
+        if (r.failed || distance == 0 || distance > at + dict.n || len > n - at) {
+            return B2C_E_CORRUPT;
+        }
+        for (; len > 0; len--, at++) {
+            dst[at] = distance > at ? dict.p[dict.n - (distance - at)] : dst[at - distance];
+        }
+    }
+}
+
+#ifdef B2I_HAVE_LZ4
+static b2c_status decode_by_library(b2i_span src, uint8_t *dst, size_t n)
+{
+    int len = LZ4_decompress_safe((const char *)src.p, (char *)dst, (int)src.n, (int)n);
+    return len >= 0 && (size_t)len == n ? B2C_OK : B2C_E_CORRUPT;
+}
+
+/* The last sequences of a block keep their distance from its end. */
+static void test_library_reads_ours(void)
+{
+    uint8_t data[64], stream[64], back[64];
+    for (size_t n = 16; n <= sizeof data; n++) {
+        for (size_t from = 0; from < n; from++) {
+            memset(data, 1, n);
+            generate(data + from, n - from, 0, from);
+            size_t len = encode(9, data, n, stream, n - 1);
+            if (len != 0) {
+                CHECK_EQ(decode_by_library(b2i_span_of(stream, len), back, n), B2C_OK);
+                CHECK(memcmp(back, data, n) == 0);
+            }
+        }
+    }
+}
+
+/* Blocks of the library, whole and damaged.  What it takes we take, to the same bytes. */
+static void test_ours_reads_library(void)
+{
+    enum { N = 100000 };
+    uint8_t *data = room_of(N), *stream = room_of(N + N / 200 + 16), *back = room_of(N);
+    uint64_t r = 23;
+    size_t ngood = 0;
+    for (int kind = 0; kind < NKINDS; kind++) {
+        for (int level = -8; level <= 9; level++) {
+            size_t n = level % 3 == 0 ? N : 1 + (size_t)(harness_random(&r) % 3000);
+            int cap = LZ4_compressBound((int)n);
+            generate(data, n, kind, (uint64_t)level + 100);
+            const char *src = (const char *)data;
+            char *dst = (char *)stream;
+            int len = level <= 0 ? LZ4_compress_fast(src, dst, (int)n, cap, 1 - level)
+                                 : LZ4_compress_HC(src, dst, (int)n, cap, level);
+            CHECK(len > 0);
+            CHECK_EQ(decode(stream, (size_t)len, n, data), B2C_OK);
+            for (int round = 0; round < 200; round++) {
+                size_t at = (size_t)(harness_random(&r) % (uint64_t)len);
+                uint8_t kept = stream[at];
+                stream[at] = (uint8_t)harness_random(&r);
+                b2c_status theirs = decode_by_library(b2i_span_of(stream, (size_t)len), back, n);
+                if (theirs == B2C_OK) {
+                    b2c_status ours = decode(stream, (size_t)len, n, back);
+                    CHECK(ours == B2C_OK || saw_zero_distance);
+                    ngood += ours == B2C_OK;
+                } else if (n < 3000) {
+                    (void)decode(stream, (size_t)len, n, NULL);
+                }
+                stream[at] = kept;
+            }
+        }
+    }
+    CHECK(ngood > 1000);
+    free(data);
+    free(stream);
+    free(back);
+}
+
+/* Blocks that the library makes with a dictionary, and damaged ones. */
+static void test_dictionary(void)
+{
+    enum { N = 5000, DICT = 66000 };
+    uint8_t *dict = room_of(DICT), data[N], stream[N + 100], back[N];
+    uint64_t r = 5;
+    generate(dict, DICT, 6, 1);
+    for (int round = 0; round < 300; round++) {
+        size_t dict_len = round % 3 == 0 ? DICT : 1 + (size_t)(harness_random(&r) % 3000);
+        const char *prefix = (const char *)dict + DICT - dict_len;
+        LZ4_streamHC_t *s = LZ4_createStreamHC();
+        memcpy(data, dict + DICT - 2500, N / 2);
+        generate(data + N / 2, N / 2, round % NKINDS, (uint64_t)round);
+        CHECK_EQ(LZ4_loadDictHC(s, prefix, (int)dict_len), dict_len > 65536 ? 65536 : dict_len);
+        int len = LZ4_compress_HC_continue(s, (const char *)data, (char *)stream, N, N + 100);
+        LZ4_freeStreamHC(s);
+        CHECK(len > 0);
+        b2i_span d = b2i_span_of(prefix, dict_len);
+        CHECK_EQ(decode_with(d, stream, (size_t)len, N, data), B2C_OK);
+        for (int k = 0; k < 30; k++) {
+            stream[harness_random(&r) % (uint64_t)len] = (uint8_t)harness_random(&r);
+            int theirs = LZ4_decompress_safe_usingDict((const char *)stream, (char *)back, len, N,
+                                                       (const char *)d.p, (int)d.n);
+            b2c_status ours = decode_with(d, stream, (size_t)len, N, theirs == N ? back : NULL);
+            CHECK(theirs != N || ours == B2C_OK || saw_zero_distance);
+        }
+    }
+    free(dict);
+}
+#endif
+
+/* ---- malformed blocks: the rule that each breaks ---- */
+
+static void test_malformed(void)
+{
+    static const struct {
+        const char *rule;
+        size_t n, len;
+        b2c_status status;
+        uint8_t stream[24];
+    } cases[] = {
+        { "fine: nothing", 0, 1, B2C_OK, { 0x00 } },
+        { "fine: one literal", 1, 2, B2C_OK, { 0x10, 7 } },
+        { "fine: match between literals", 6, 6, B2C_OK, { 0x10, 7, 1, 0, 0x10, 7 } },
+        { "fine: no literals at the end", 5, 5, B2C_OK, { 0x10, 7, 1, 0, 0x00 } },
+        { "fine: long match", 21, 7, B2C_OK, { 0x1f, 7, 1, 0, 0, 0x10, 7 } },
+        { "fine: longer match", 275, 7, B2C_OK, { 0x1f, 7, 1, 0, 255, 0, 0x00 } },
+        { "empty", 0, 0, B2C_E_CORRUPT, { 0 } },
+        { "empty for a byte", 1, 0, B2C_E_CORRUPT, { 0 } },
+        { "literals cut short", 3, 3, B2C_E_CORRUPT, { 0x30, 1, 2 } },
+        { "literals beyond the output", 2, 4, B2C_E_CORRUPT, { 0x30, 1, 2, 3 } },
+        { "output too short", 4, 4, B2C_E_CORRUPT, { 0x30, 1, 2, 3 } },
+        { "no length of literals", 20, 1, B2C_E_CORRUPT, { 0xf0 } },
+        { "no length of literals after 255", 300, 2, B2C_E_CORRUPT, { 0xf0, 255 } },
+        { "half a distance", 8, 3, B2C_E_CORRUPT, { 0x10, 7, 1 } },
+        { "no length of the match", 20, 4, B2C_E_CORRUPT, { 0x1f, 7, 1, 0 } },
+        { "no length of the match after 255", 300, 5, B2C_E_CORRUPT, { 0x1f, 7, 1, 0, 255 } },
+        { "a match is last", 5, 4, B2C_E_CORRUPT, { 0x10, 7, 1, 0 } },
+        { "match beyond the output", 4, 6, B2C_E_CORRUPT, { 0x10, 7, 1, 0, 0x10, 7 } },
+        { "distance 0", 6, 6, B2C_E_CORRUPT, { 0x10, 7, 0, 0, 0x10, 7 } },
+        { "distance 2 after one byte", 6, 6, B2C_E_CORRUPT, { 0x10, 7, 2, 0, 0x10, 7 } },
+        { "distance before the first byte", 5, 5, B2C_E_CORRUPT, { 0x00, 1, 0, 0x10, 7 } },
+        { "bytes behind the end", 6, 7, B2C_E_CORRUPT, { 0x10, 7, 1, 0, 0x10, 7, 7 } },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        b2c_status status = decode(cases[i].stream, cases[i].len, cases[i].n, NULL);
+        if (status != cases[i].status) {
+            fprintf(stderr, "malformed block: %s\n", cases[i].rule);
+        }
+        CHECK_EQ(status, cases[i].status);
+    }
+}
+
+/* Lengths that claim more bytes than any memory has, by long chains of bytes that continue them. */
+static void test_huge_length(void)
+{
+    enum { LEN = 100000 };
+    uint8_t *stream = room_of(LEN);
+    memset(stream, 255, LEN);
+    CHECK_EQ(decode(stream, LEN, 1000, NULL), B2C_E_CORRUPT); /* literals */
+    stream[0] = 0x1f;
+    stream[2] = 1;
+    stream[3] = 0;
+    CHECK_EQ(decode(stream, LEN, 1000, NULL), B2C_E_CORRUPT); /* a match */
+    stream[LEN - 2] = 0;
+    stream[LEN - 1] = 0;
+    CHECK_EQ(decode(stream, LEN, 1000, NULL), B2C_E_CORRUPT);
+    free(stream);
+}
+
+static size_t put_long(uint8_t *p, size_t n)
+{
+    size_t at = 0;
+    if (n >= 15) {
+        for (n -= 15; n >= 255; n -= 255) {
+            p[at++] = 255;
+        }
+        p[at++] = (uint8_t)n;
+    }
+    return at;
+}
+
+/* All distances and lengths at which copying differs, at all places near the end of the output. */
+static void test_copies(void)
+{
+    static const uint32_t distances[] = {
+        1,  2,  3,  4,  5,  6,  7,  8,  9,   10,  11,  12,   13,
+        14, 15, 16, 17, 31, 32, 33, 63, 255, 256, 257, 8191, 65535
+    };
+    static const uint32_t lens[] = {
+        4, 5, 8, 18, 19, 31, 32, 33, 64, 273, 274, 511, 512, 513, 2000
+    };
+    uint8_t *stream = room_of(100000), *data = room_of(100000);
+    generate(data, 100000, 0, 5);
+    for (size_t i = 0; i < sizeof distances / sizeof distances[0]; i++) {
+        for (size_t k = 0; k < sizeof lens / sizeof lens[0]; k++) {
+            for (uint32_t tail = 0; tail <= 140; tail += tail < 8 ? 1 : 11) {
+                size_t at = 1, d = distances[i], m = lens[k] - 4;
+                stream[0] = (uint8_t)((d < 15 ? d : 15) << 4 | (m < 15 ? m : 15));
+                at += put_long(stream + at, d);
+                memcpy(stream + at, data, d);
+                at += d;
+                stream[at++] = (uint8_t)d;
+                stream[at++] = (uint8_t)(d >> 8);
+                at += put_long(stream + at, m);
+                stream[at++] = (uint8_t)((tail < 15 ? tail : 15) << 4);
+                at += put_long(stream + at, tail);
+                memcpy(stream + at, data, tail);
+                CHECK_EQ(decode(stream, at + tail, d + lens[k] + tail, NULL), B2C_OK);
+            }
+        }
+    }
+    free(stream);
+    free(data);
+}
+
+int main(void)
+{
+    static const coder_under_test lz4 = {
+        .encode = encode_own,
+        .decode = decode_own,
+        .plain_decode = decode_plainly,
+#ifdef B2I_HAVE_LZ4
+        .foreign_decode = decode_by_library,
+#endif
+        .max_clevel = B2I_LZ4_PROBE,
+        .hash = 0x4311d98ddef723de,
+        .slack = 8,
+    };
+    begin(&lz4, 1 << 20);
+    test_malformed();
+    test_huge_length();
+    test_copies();
+    check_round_trips();
+    check_cap();
+    check_determinism();
+    check_long_use();
+    check_truncations();
+    check_mutations();
+#ifdef B2I_HAVE_LZ4
+    test_library_reads_ours();
+    test_ours_reads_library();
+    test_dictionary();
+#endif
+    b2i_codec_state_free(state);
+    return RESULT();
+}

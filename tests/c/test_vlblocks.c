@@ -1,0 +1,208 @@
+/*
+ * test_vlblocks.c: chunks of blocks of variable size: room, failing allocations, damage, threads.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "harness.h"
+#include "alloc.h"
+#include "blosc2c.h"
+
+#include <stdbool.h>
+
+enum { NBLOCKS = 200, MAX_LEN = 5000, CAP = NBLOCKS * (MAX_LEN + 8) + 32 };
+
+static uint8_t data[NBLOCKS][MAX_LEN], chunk[CAP], again[CAP], out[CAP];
+static const void *blocks[NBLOCKS];
+static size_t lens[NBLOCKS];
+static size_t total;
+static b2c_pool *pool;
+static b2c_ctx *serial, *parallel;
+
+static void make_blocks(void)
+{
+    uint64_t seed = 4242;
+    for (size_t i = 0; i < NBLOCKS; i++) {
+        lens[i] = 1 + (size_t)(harness_random(&seed) % MAX_LEN);
+        blocks[i] = data[i];
+        total += lens[i];
+        for (size_t k = 0; k < lens[i]; k++) {
+            data[i][k] = i % 4 == 0 ? (uint8_t)harness_random(&seed) : (uint8_t)(k * i / 50);
+        }
+    }
+}
+
+static b2c_cparams params(uint8_t codec, bool use_dict)
+{
+    b2c_cparams cp;
+    b2c_cparams_init(&cp);
+    cp.codec = codec;
+    cp.typesize = 2;
+    cp.use_dict = use_dict;
+    return cp;
+}
+
+static void check_blocks(b2c_ctx *ctx, const uint8_t *c, size_t len)
+{
+    uint32_t got[NBLOCKS];
+    size_t n, at = 0;
+    CHECK_EQ(b2c_vlblock_lens(ctx, c, len, got, NBLOCKS, &n, NULL), B2C_OK);
+    CHECK_EQ(n, NBLOCKS);
+    CHECK_EQ(b2c_decompress(ctx, c, len, out, CAP, &n, NULL), B2C_OK);
+    CHECK_EQ(n, total);
+    for (size_t i = 0; i < NBLOCKS; i++) {
+        CHECK(got[i] == lens[i] && memcmp(out + at, data[i], lens[i]) == 0);
+        at += lens[i];
+    }
+    CHECK_EQ(b2c_vldecompress_block(ctx, c, len, 77, out, CAP, &n, NULL), B2C_OK);
+    CHECK(n == lens[77] && memcmp(out, data[77], n) == 0);
+}
+
+static void test_round_trip(uint8_t codec, bool use_dict)
+{
+    size_t len, len2;
+    b2c_cparams cp = params(codec, use_dict);
+    if (!b2c_codec_available(codec)) {
+        return;
+    }
+    CHECK_EQ(b2c_vlcompress(serial, &cp, blocks, lens, NBLOCKS, chunk, CAP, &len, NULL), B2C_OK);
+    CHECK_EQ(b2c_vlcompress(parallel, &cp, blocks, lens, NBLOCKS, again, CAP, &len2, NULL), B2C_OK);
+    CHECK(len == len2 && memcmp(chunk, again, len) == 0);
+    check_blocks(serial, chunk, len);
+    check_blocks(parallel, chunk, len);
+    b2c_chunk_info info;
+    CHECK_EQ(b2c_chunk_inspect(chunk, len, &info, NULL), B2C_OK);
+    CHECK(info.has_vlblocks && info.nblocks == NBLOCKS && info.nbytes == total);
+    CHECK_EQ(info.has_dict, use_dict);
+}
+
+/* Every room from none to enough: the chunk, or the size that suffices. */
+static void test_room(void)
+{
+    static const char *const texts[] = { "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", "b",
+                                         "xyzzy" };
+    const void *p[] = { texts[0], texts[1], texts[2] };
+    const size_t n[] = { 44, 1, 5 };
+    b2c_cparams cp = params(B2C_CODEC_BLOSCLZ, false);
+    size_t whole, len;
+    b2c_error err;
+    CHECK_EQ(b2c_vlcompress(serial, &cp, p, n, 3, chunk, CAP, &whole, NULL), B2C_OK);
+    for (size_t cap = 0; cap < 120; cap++) {
+        uint8_t *dst = malloc(cap == 0 ? 1 : cap); /* the sanitizer looks at its end */
+        len = 0;
+        b2c_status st = b2c_vlcompress(serial, &cp, p, n, 3, dst, cap, &len, &err);
+        if (st == B2C_OK) {
+            CHECK(len == whole && cap >= whole && memcmp(dst, chunk, len) == 0);
+        } else {
+            CHECK(st == B2C_E_OUTPUT_SIZE && len == 32 + 50 + 3 * 8 && cap < len);
+        }
+        free(dst);
+    }
+    uint32_t sizes[3];
+    CHECK_EQ(b2c_vlblock_lens(serial, chunk, whole, sizes, 2, &len, &err), B2C_E_OUTPUT_SIZE);
+    CHECK_EQ(len, 3);
+    CHECK_EQ(b2c_vldecompress_block(serial, chunk, whole, 2, out, 4, &len, &err),
+             B2C_E_OUTPUT_SIZE);
+    CHECK_EQ(len, 5);
+    CHECK_EQ(b2c_vldecompress_block(serial, chunk, whole, 3, out, CAP, &len, &err), B2C_E_RANGE);
+}
+
+static void test_arguments(void)
+{
+    b2c_error err;
+    size_t len;
+    b2c_cparams cp = params(B2C_CODEC_BLOSCLZ, false);
+    const size_t with_empty[] = { 5, 0, 5 };
+    const size_t huge[] = { 5, SIZE_MAX, SIZE_MAX };
+    const void *with_null[] = { data[0], NULL, data[1] };
+    CHECK_EQ(b2c_vlcompress(serial, &cp, blocks, lens, 0, chunk, CAP, &len, &err), B2C_E_ARGUMENT);
+    CHECK_EQ(b2c_vlcompress(serial, &cp, blocks, with_empty, 3, chunk, CAP, &len, &err),
+             B2C_E_ARGUMENT);
+    CHECK_EQ(err.block, 1);
+    CHECK_EQ(b2c_vlcompress(serial, &cp, blocks, huge, 3, chunk, CAP, &len, &err), B2C_E_LIMIT);
+    CHECK_EQ(b2c_vlcompress(serial, &cp, blocks, lens, SIZE_MAX, chunk, CAP, &len, &err),
+             B2C_E_LIMIT);
+    CHECK_EQ(b2c_vlcompress(serial, &cp, with_null, lens, 3, chunk, CAP, &len, &err),
+             B2C_E_ARGUMENT);
+    CHECK_EQ(b2c_vlcompress(serial, &cp, NULL, lens, 3, chunk, CAP, &len, &err), B2C_E_ARGUMENT);
+    cp.filters[0] = B2C_FILTER_DELTA;
+    CHECK_EQ(b2c_vlcompress(serial, &cp, blocks, lens, 3, chunk, CAP, &len, &err), B2C_E_ARGUMENT);
+    cp = params(B2C_CODEC_BLOSCLZ, false);
+    CHECK_EQ(b2c_compress(serial, &cp, data, 1000, chunk, CAP, &len, &err), B2C_OK);
+    CHECK_EQ(b2c_vldecompress_block(serial, chunk, len, 0, out, CAP, &len, &err),
+             B2C_E_UNSUPPORTED);
+}
+
+static void test_memory(void)
+{
+    b2c_cparams cp =
+        params(b2c_codec_available(B2C_CODEC_ZSTD) ? B2C_CODEC_ZSTD : B2C_CODEC_BLOSCLZ,
+               b2c_codec_available(B2C_CODEC_ZSTD));
+    b2c_status st = B2C_E_MEMORY;
+    int n = 0;
+    for (; st == B2C_E_MEMORY && n < 1000; n++) {
+        b2c_ctx *ctx = NULL;
+        b2c_schunk *s = NULL;
+        b2c_schunk_params p;
+        size_t len;
+        b2c_schunk_params_init(&p);
+        p.cparams = cp;
+        CHECK_EQ(b2c_ctx_new(NULL, 1, NULL, &ctx, NULL), B2C_OK);
+        CHECK_EQ(b2c_schunk_new(&p, &s, NULL), B2C_OK);
+        b2i_alloc_fail_at((uint64_t)n + 1, false);
+        st = b2c_schunk_append_vlblocks(s, ctx, blocks, lens, 20, NULL);
+        if (st == B2C_OK) {
+            st = b2c_schunk_get_vlblock(s, ctx, 0, 7, out, CAP, &len, NULL);
+        }
+        b2i_alloc_fail_at(0, false);
+        CHECK(st == B2C_OK || st == B2C_E_MEMORY);
+        b2c_schunk_free(s);
+        b2c_ctx_free(ctx);
+    }
+    CHECK(st == B2C_OK && n > 5);
+}
+
+/* Damaged chunks decode or fail; nothing is read or written beside them. */
+static void test_damage(void)
+{
+    b2c_cparams cp = params(B2C_CODEC_BLOSCLZ, false);
+    uint64_t seed = 7;
+    size_t len, n;
+    CHECK_EQ(b2c_vlcompress(serial, &cp, blocks, lens, 12, chunk, CAP, &len, NULL), B2C_OK);
+    for (int i = 0; i < 20000; i++) {
+        size_t at = (size_t)(harness_random(&seed) % (i % 2 == 0 ? 120 : len));
+        uint8_t was = chunk[at];
+        chunk[at] ^= (uint8_t)(1u << harness_random(&seed) % 8);
+        uint8_t *copy = malloc(len);
+        memcpy(copy, chunk, len);
+        uint32_t sizes[64];
+        b2c_status st = b2c_vldecompress_block(serial, copy, len, harness_random(&seed) % 12, out,
+                                               CAP, &n, NULL);
+        CHECK(st != B2C_E_INTERNAL);
+        st = b2c_vlblock_lens(serial, copy, len, sizes, 64, &n, NULL);
+        CHECK(st != B2C_E_INTERNAL);
+        free(copy);
+        chunk[at] = was;
+    }
+}
+
+int main(void)
+{
+    make_blocks();
+    if (b2c_pool_new(4, &pool, NULL) != B2C_OK ||
+        b2c_ctx_new(NULL, 1, NULL, &serial, NULL) != B2C_OK ||
+        b2c_ctx_new(pool, 4, NULL, &parallel, NULL) != B2C_OK) {
+        return 1;
+    }
+    test_round_trip(B2C_CODEC_BLOSCLZ, false);
+    test_round_trip(B2C_CODEC_LZ4, false);
+    test_round_trip(B2C_CODEC_LZ4HC, true);
+    test_round_trip(B2C_CODEC_ZLIB, false);
+    test_round_trip(B2C_CODEC_ZSTD, true);
+    test_room();
+    test_arguments();
+    test_memory();
+    test_damage();
+    b2c_ctx_free(parallel);
+    b2c_ctx_free(serial);
+    b2c_pool_free(pool);
+    return RESULT();
+}

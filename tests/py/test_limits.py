@@ -1,0 +1,250 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Limits: what data that is not trusted may ask for; and what huge arrays cost."""
+
+from __future__ import annotations
+
+import io
+import struct
+import subprocess
+import sys
+import textwrap
+
+import numpy as np
+import pytest
+
+import blosc2c as b2
+from blosc2c import Limits
+
+A = np.arange(6000, dtype="<i4").reshape(60, 100)
+
+
+@pytest.fixture
+def defaults():
+    before = b2.get_limits()
+    yield
+    b2.set_limits(before)
+
+
+def openers(tmp_path):
+    """The same array, opened in each way there is."""
+    path, folder = tmp_path / "x", tmp_path / "d"
+    x = b2.asarray(A, chunks=(10, 100), blocks=(5, 50), meta={"a": 1})
+    x.vlmeta["v"] = "y" * 1000
+    x.save(path)
+    x.save(folder, contiguous=False)
+    frame = x.to_cframe()
+    return [
+        lambda limits: b2.open(path, limits=limits),
+        lambda limits: b2.open(path, mmap_mode="r", limits=limits),
+        lambda limits: b2.open(path, "a", limits=limits),
+        lambda limits: b2.open(folder, limits=limits),
+        lambda limits: b2.open(io.BytesIO(frame), limits=limits),
+        lambda limits: b2.from_cframe(frame, limits=limits),
+        lambda limits: b2.ndarray_from_cframe(frame, limits=limits),
+        lambda limits: b2.load(path, limits=limits),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "need"),
+    [("max_nbytes", A.nbytes), ("max_chunks", 6), ("max_metalayers", 2), ("max_ndim", 2)],
+)
+def test_opening(name, need, tmp_path, defaults):
+    for open_it in openers(tmp_path):
+        with open_it(Limits(**{name: need})) as x:
+            assert np.array_equal(x[...], A)
+        with pytest.raises(b2.LimitError, match="limit"):
+            open_it(Limits(**{name: need - 1}))
+        b2.set_limits(Limits(**{name: need - 1}))
+        with pytest.raises(b2.LimitError):
+            open_it(None)
+        with open_it(Limits()) as x:
+            assert x.shape == A.shape
+        b2.set_limits(Limits())
+
+
+def test_reading(tmp_path):
+    for open_it in openers(tmp_path)[:-1]:  # load() looks at the chunks at once
+        with open_it(Limits(max_chunk_nbytes=3999)) as x:
+            for call in (
+                lambda x=x: x[0],
+                lambda x=x: x.schunk.decompress_chunk(0),
+                lambda x=x: x.schunk[0:1],
+            ):
+                with pytest.raises(b2.LimitError):
+                    call()
+        with open_it(Limits(max_meta_nbytes=900)) as x:
+            with pytest.raises(b2.LimitError):
+                x.vlmeta["v"]
+            assert x[5, 5] == A[5, 5]
+
+
+def test_results(tmp_path, defaults):
+    for open_it in openers(tmp_path):
+        with open_it(Limits(max_result_nbytes=4000)) as x:
+            assert np.array_equal(x[:10], A[:10])
+            assert len(x.schunk[0:1000]) == len(x.schunk.decompress_chunk(1)) == 4000
+            out = np.empty(A.shape, A.dtype)
+            x.read_into(out)
+            assert np.array_equal(out, A)
+            for call in (
+                lambda x=x: x[:11],
+                lambda x=x: x[...],
+                lambda x=x: np.asarray(x),
+                lambda x=x: x.tobytes(),
+                lambda x=x: x[::-1],
+                lambda x=x: x[np.arange(11)],
+                lambda x=x: x[np.zeros(2000, int), 0] if x.ndim else None,
+                lambda x=x: x[np.ones(A.shape, bool)],
+                lambda x=x: x.oindex[np.arange(50), np.arange(50)],
+                lambda x=x: x.schunk[0:1001],
+                lambda x=x: x.schunk.get_slice(),
+            ):
+                with pytest.raises(b2.LimitError, match="max_result_nbytes"):
+                    if call() is not None and call().nbytes <= 8000:  # 2000 items of 4 bytes
+                        raise b2.LimitError("max_result_nbytes: not reached by this one")
+    packed = b2.pack_tensor(A)
+    b2.set_limits(Limits(max_result_nbytes=A.nbytes - 1))
+    with pytest.raises(b2.LimitError):
+        b2.unpack_tensor(packed)
+
+
+def test_chunks_as_bytes(defaults):
+    data = bytes(1000) + b"x" * 1000
+    chunk = b2.compress2(data)
+    b2.set_limits(Limits(max_chunk_nbytes=1999))
+    for call in (
+        lambda: b2.decompress(chunk),
+        lambda: b2.decompress2(chunk),
+        lambda: b2.decompress(chunk, as_bytearray=True),
+        lambda: b2.decompress(chunk, bytearray(2000)),
+    ):
+        with pytest.raises(b2.LimitError, match="max_chunk_nbytes"):
+            call()
+    b2.set_limits(Limits(max_chunk_nbytes=2000, max_result_nbytes=1999))
+    with pytest.raises(b2.LimitError, match="max_result_nbytes"):
+        b2.decompress(chunk)
+    dst = bytearray(2000)
+    b2.decompress(chunk, dst)
+    assert dst == data
+
+
+def test_verify_and_repair(tmp_path):
+    with b2.SChunk(400, urlpath=tmp_path / "x") as s:
+        for i in range(5):
+            s.append_data(bytes([i + 1]) * 400)
+    report = b2.verify(tmp_path / "x", limits=Limits(max_chunks=4))
+    assert not report.ok and "limit" in str(report)
+    report = b2.verify(tmp_path / "x", limits=Limits(max_chunk_nbytes=399))
+    assert len(report.problems) == 5
+    report = b2.repair(tmp_path / "x", tmp_path / "y", limits=Limits(max_chunk_nbytes=399))
+    assert report.nlost == 5 and report.nkept == 0
+
+
+def test_values():
+    assert Limits() == b2.get_limits() == Limits(max_nbytes=None)
+    for bad in (0, -1):
+        with pytest.raises(ValueError, match="at least 1"):
+            Limits(max_ndim=bad)
+    for bad in ("1", 1.5, True):
+        with pytest.raises(TypeError):
+            Limits(max_ndim=bad)
+    Limits(max_nbytes=np.int64(5), max_chunks=1 << 80)
+    for call in (b2.set_limits, lambda x: b2.from_cframe(b"", limits=x), lambda x: b2.open("x", limits=x)):
+        with pytest.raises(TypeError):
+            call({"max_ndim": 1})
+    with pytest.raises(AttributeError):
+        Limits().max_ndim = 3
+
+
+# Of this process alone: what getrusage() tells begins with the memory of the one that started it.
+PEAK = """
+def peak_mb():
+    with open("/proc/self/status") as status:
+        return next(int(line.split()[1]) for line in status if line.startswith("VmHWM")) // 1024
+"""
+
+
+def in_new_process(code: str) -> str:
+    result = subprocess.run(
+        [sys.executable, "-c", PEAK + textwrap.dedent(code)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert result.returncode == 0, result.stderr
+    return result.stdout.strip()
+
+
+def test_huge_special_arrays_cost_what_is_read(tmp_path):
+    """2^59 bytes: opened, read from, checked and copied in little time and memory."""
+    path = tmp_path / "huge"
+    nchunks, chunk = (1 << 28) - 5, (2**31 - 33) // 4096 * 4096
+    with b2.SChunk(chunk, urlpath=path, cparams={"typesize": 4}) as s:
+        s.fill_special(3 * chunk // 4, b2.SpecialValue.ZERO)  # three chunks
+    raw = bytearray(path.read_bytes())
+    header_len = struct.unpack(">i", raw[11:15])[0]
+    raw[0x1E:0x26] = struct.pack(">q", nchunks * chunk)
+    raw[header_len + 4 : header_len + 12] = struct.pack("<2i", 8 * nchunks, 1 << 28)
+    raw[-17:] = bytes(17)  # no fingerprint
+    path.write_bytes(raw)
+    out = in_new_process(f"""
+        import blosc2c as b2
+        with b2.open({str(path)!r}) as s:
+            assert s.nchunks == {nchunks} and s.nbytes == {nchunks * chunk}
+            assert s[10**16 : 10**16 + 100] == bytes(400)
+            assert not any(s.chunk_facts({nchunks - 1}).lazychunk[32:])
+            info = s.info
+        assert b2.verify({str(path)!r}).ok
+        try:
+            s = b2.open({str(path)!r})
+            s[:]
+        except b2.LimitError as exc:
+            print(peak_mb())
+    """)
+    assert int(out) < 150  # MB
+
+
+def test_compressed_bombs(tmp_path):
+    """An index that decodes to gigabytes is refused; metalayers that overlap do not multiply."""
+    path = tmp_path / "x"
+    n = (1 << 28) - 5
+    with b2.SChunk(4, urlpath=path, cparams={"typesize": 4}) as s:
+        s.append_data(b"abcd")
+    raw = path.read_bytes()
+    header_len, cbytes = struct.unpack(">i", raw[11:15])[0], struct.unpack(">q", raw[0x27:0x2F])[0]
+    trailer = raw[-35:-17] + bytes(17)
+    # An index of blocks of zeros: every entry names the first chunk.
+    blocks = -(-8 * n // (1 << 28))
+    index = struct.pack("<4B3i", 5, 1, 0x15, 8, 8 * n, 1 << 28, 32 + 8 * blocks) + bytes(16)
+    index += struct.pack(f"<{blocks}i", *(32 + 4 * blocks + 4 * i for i in range(blocks))) + bytes(4 * blocks)
+    frame = bytearray(raw[: header_len + cbytes] + index + trailer)
+    frame[0x10:0x18] = struct.pack(">Q", len(frame))
+    frame[0x1E:0x26] = struct.pack(">q", 4 * n)
+    path.write_bytes(frame)
+    out = in_new_process(f"""
+        import blosc2c as b2
+        for call in (lambda: b2.open({str(path)!r}), lambda: b2.load({str(path)!r})):
+            try:
+                call()
+                raise SystemExit("it was opened")
+            except b2.LimitError as exc:
+                assert exc.field == "max_nchunks", exc.field
+        b2.verify({str(path)!r})
+        print(peak_mb())
+    """)
+    assert int(out) < 150
+    # 8000 vlmetalayers that all point to the same 100 000 bytes.
+    names = b"".join(b"\xa4" + b"%04d" % i + b"\xd2\0\1\0\0" for i in range(8000))
+    body = b"\x94\1\x93\xcd\0\0\xde" + struct.pack(">H", 8000) + names + b"\xdc" + struct.pack(">H", 8000)
+    body += bytes(65536 - len(body)) if len(body) < 65536 else b""
+    offset = len(body)
+    body = body.replace(b"\xd2\0\1\0\0", b"\xd2" + struct.pack(">i", offset))
+    body += b"\xc6" + struct.pack(">I", 100_000) + bytes(100_000)
+    body += b"\xce" + struct.pack(">I", len(body) + 23) + b"\xd8\0" + bytes(16)
+    empty = b2.SChunk(4).to_cframe()
+    frame = bytearray(empty[:97] + body)
+    frame[0x10:0x18] = struct.pack(">Q", len(frame))
+    with pytest.raises(b2.CorruptError, match="overlap"):
+        b2.from_cframe(bytes(frame))

@@ -1,0 +1,217 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Every dtype whose items are plain bytes, to the reference and back."""
+
+from __future__ import annotations
+
+import pickle
+
+import blosc2
+import ml_dtypes
+import numpy as np
+import pytest
+from arrays import STRUCTURED, values
+
+import blosc2c as b2
+
+KINDS = ["?", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f2", "f4", "f8", "c8", "c16", "g", "G"]
+KINDS += [
+    "M8[D]",
+    "M8[ns]",
+    "M8[25us]",
+    "m8[s]",
+    "m8",
+    "M8",
+    "S1",
+    "S20",
+    "S300",
+    "U1",
+    "U64",
+    "V1",
+    "V7",
+    "V256",
+    "V1000",
+]
+DTYPES = [np.dtype(kind).newbyteorder(order) for kind in KINDS for order in "<>"]
+GENERIC = [dtype for dtype in DTYPES if dtype.str in (">m8", ">M8")]  # numpy.empty() makes them "<"
+DTYPES = [dtype for dtype in DTYPES if dtype not in GENERIC]
+RECORDS = [np.dtype(fields).newbyteorder(order) for fields in STRUCTURED for order in "<>"]
+RECORDS += [
+    np.dtype([("a", "u1"), ("b", "<f8")], align=True),
+    np.dtype({"names": ["x", "y"], "formats": ["<i4", "S3"], "offsets": [8, 0], "itemsize": 20}),
+    np.dtype([("a b", "<i4"), ("ü", "V3"), ("é", [("z", ">u2", (2, 2))])]),
+]
+
+
+PADDED = [*RECORDS[-3:-1], *(d for d in DTYPES if d.itemsize > 8 and d.kind in "fc" and d != "c16")]
+
+
+def same(got, want):
+    assert got.shape == want.shape and got.dtype == want.dtype, (got.dtype, want.dtype)
+    if want.dtype.kind in "fcV" and want.dtype in PADDED:  # NumPy does not copy the padding
+        assert np.array_equal(got, want)
+        return
+    assert np.ascontiguousarray(got).tobytes() == np.ascontiguousarray(want).tobytes()
+
+
+def make(dtype: np.dtype) -> np.ndarray:
+    return values(dtype, (7, 5), 1).copy()
+
+
+@pytest.mark.parametrize("dtype", DTYPES + RECORDS, ids=str)
+def test_dtypes(dtype, tmp_path):
+    a = make(dtype)
+    path = tmp_path / "x.b2nd"
+    with b2.asarray(a, chunks=(4, 3), blocks=(2, 2), urlpath=path) as b:
+        same(b[...], a)
+        same(b[3, 4], a[3, 4, ...])
+        same(b[::-2, 1], a[::-2, 1])
+        same(b[[1, 6], [0, 4]], a[[1, 6], [0, 4]])
+        b[2] = a[3]
+        b[5, 4] = a[0, 0]
+    a[2] = a[3]
+    a[5, 4] = a[0, 0]
+    same(b2.open(path)[...], a)
+    same(pickle.loads(pickle.dumps(b2.open(path)))[...], a)
+    same(np.asarray(blosc2.open(str(path))[...]), a)
+    same(b2.load(path)[1:3], a[1:3])
+    theirs = blosc2.asarray(a, chunks=(4, 3), blocks=(2, 2), urlpath=str(tmp_path / "y"), mode="w")
+    mine = b2.open(tmp_path / "y")[...]
+    assert mine.dtype == theirs.dtype  # which is not that of `a` for all records and bytes
+    assert mine.tobytes() == theirs[...].tobytes()
+
+
+@pytest.mark.parametrize("dtype", DTYPES + RECORDS, ids=str)
+def test_constructors(dtype):
+    for made, like in ((b2.zeros, np.zeros), (b2.ones, np.ones)):
+        try:
+            want = like((5, 3), dtype)
+        except (TypeError, ValueError):
+            continue
+        same(made((5, 3), dtype, chunks=(2, 2))[...], want)
+    item = make(dtype)[1, 1]
+    full = b2.full((5, 3), item, dtype, chunks=(2, 2))
+    same(full[...], np.full((5, 3), item, dtype))
+    same(b2.full_like(full, item)[...], full[...])
+    same(b2.zeros_like(full)[...], np.zeros((5, 3), dtype))
+    same(b2.frombuffer(full[...].tobytes(), (5, 3), dtype)[...], full[...])
+    assert b2.uninit((5, 3), dtype).dtype == dtype
+    same(blosc2.ndarray_from_cframe(b2.zeros(3, dtype).to_cframe())[...], np.zeros(3, dtype))
+
+
+@pytest.mark.parametrize("dtype", GENERIC, ids=str)
+def test_dates_without_a_unit(dtype):
+    a = np.frombuffer(bytes(range(48)), dtype)
+    b = b2.ndarray_from_cframe(b2.asarray(a, chunks=(4,), blocks=(2,)).to_cframe(), copy=True)
+    for got, want in ((b[...], a), (b[1:3], a[1:3]), (b[[3, 1]], a[[3, 1]]), (b[2], a[2:3].reshape(()))):
+        assert got.dtype == dtype and got.tobytes() == want.tobytes()
+    b[1] = a[0:1]
+    assert b[1].tobytes() == a[0:1].tobytes()
+
+
+@pytest.mark.parametrize("dtype", ["<f2", "<f4", ">f4", "<f8", ">f8", "<c8", "<c16", ">c16", "g"])
+def test_nans(dtype):
+    assert np.isnan(b2.nans((4, 5), dtype, chunks=(3, 3))[...]).all()
+    assert np.isnan(blosc2.ndarray_from_cframe(b2.nans((4, 5), dtype).to_cframe())[...]).all()
+    for other in ("<i4", "?", "S3"):
+        with pytest.raises(TypeError, match="NaN"):
+            b2.nans(3, other)
+
+
+EXTENSIONS = [
+    "bfloat16",
+    "float8_e4m3fn",
+    "float8_e5m2",
+    "float8_e8m0fnu",
+    "float4_e2m1fn",
+    "int4",
+    "uint4",
+    "int2",
+]
+
+
+@pytest.mark.parametrize("name", EXTENSIONS)
+def test_ml_dtypes(name, tmp_path):
+    dtype = np.dtype(getattr(ml_dtypes, name))
+    a = np.arange(2).repeat(18).reshape(6, 6).astype(dtype)
+    with b2.asarray(a, chunks=(4, 3), blocks=(2, 2), urlpath=tmp_path / "x") as b:
+        assert b.dtype == dtype
+        same(b[...], a)
+        same(b[3, 4], a[3, 4, ...])
+        b[0] = 1
+    a[0] = 1
+    read = b2.open(tmp_path / "x")
+    same(read[...], a)
+    assert read.meta["ml_dtype"] == name
+    copy = read.copy()
+    same(copy[...], a)
+    same(pickle.loads(pickle.dumps(copy))[...], a)
+    same(copy.slice(np.s_[1:3])[...], a[1:3])
+    floats = read.astype("<f4")
+    same(floats[...], a.astype("<f4"))
+    assert "ml_dtype" not in floats.meta
+    same(b2.full((3, 3), 1, dtype)[...], np.ones((3, 3), dtype))
+    # The reference knows no name for it and reads the bytes.
+    assert blosc2.open(str(tmp_path / "x"))[...].tobytes() == a.tobytes()
+    with pytest.raises(TypeError, match=name):
+        b2.pack_tensor(a)
+
+
+def test_ml_dtypes_that_are_not_there(monkeypatch):
+    a = np.arange(4).astype(ml_dtypes.bfloat16)
+    frame = b2.asarray(a).to_cframe()
+    assert np.isnan(b2.nans(3, ml_dtypes.bfloat16)[...].astype("f4")).all()
+    with pytest.raises(TypeError, match="NaN"):
+        b2.nans(3, ml_dtypes.int4)
+    same(b2.arange(9, dtype=ml_dtypes.bfloat16)[...], np.arange(9, dtype=ml_dtypes.bfloat16))
+    monkeypatch.setitem(__import__("sys").modules, "ml_dtypes", None)
+    plain = b2.ndarray_from_cframe(frame)
+    assert plain.dtype == "V2"
+    assert plain[...].tobytes() == a.tobytes()
+
+
+@pytest.mark.parametrize("name", ["finfo", "__name__", "no such", 5, None, ["bfloat16"], "int8"])
+def test_names_of_nothing(name):
+    """A name that comes from a file picks a dtype of ml_dtypes of the right size, or nothing."""
+    b = b2.zeros(3, "V2", meta={"ml_dtype": name})
+    assert b2.ndarray_from_cframe(b.to_cframe()).dtype == "V2"
+
+
+@pytest.mark.parametrize("ndim", range(17))
+def test_numbers_of_dimensions(ndim, tmp_path):
+    shape = (2,) * ndim if ndim < 13 else (2,) * 12 + (1,) * (ndim - 12)
+    a = np.arange(int(np.prod(shape)), dtype="<i4").reshape(shape)
+    with b2.asarray(a, chunks=(1,) * ndim if ndim < 6 else None, urlpath=tmp_path / "x") as b:
+        assert b.ndim == ndim
+        same(b[...], a)
+        same(b[(0,) * ndim], a[(0,) * ndim + (...,)])
+        if ndim:
+            same(b[..., -1], a[..., -1])
+            b.resize((3, *shape[1:]))
+            b[2] = 7
+            a = np.concatenate([a, np.full((1, *shape[1:]), 7, "<i4")])
+    same(b2.open(tmp_path / "x")[...], a)
+    same(np.asarray(blosc2.open(str(tmp_path / "x"))[...]), a)
+    with pytest.raises(ValueError, match="17"):
+        b2.zeros((1,) * 17)
+
+
+@pytest.mark.parametrize("shape", [(0,), (0, 3), (3, 0), (2, 0, 5), (0, 0), (1, 0, 0, 2)], ids=str)
+def test_axes_of_no_items(shape, tmp_path):
+    a = np.zeros(shape, "<f4")
+    b2.asarray(a, urlpath=tmp_path / "x").close()
+    for b in (b2.asarray(a), b2.zeros(shape, "<f4"), b2.load(tmp_path / "x")):
+        same(b[...], a)
+        assert (b.nbytes, b.size, b.cratio) == (0, 0, 0.0)
+        assert list(b.iterchunks_info()) == []
+        same(b[..., None], a[..., None])
+        b[...] = 5
+        assert len(b) == shape[0]
+        same(np.asarray(list(b)).reshape(shape).astype("<f4"), a)
+    same(np.asarray(blosc2.ndarray_from_cframe(b2.asarray(a).to_cframe())[...]), a)
+    same(b2.ndarray_from_cframe(blosc2.asarray(a).to_cframe())[...], a)
+    grown = b2.zeros(shape, "<f4", chunks=tuple(max(n, 2) for n in shape), blocks=(1,) * len(shape))
+    grown.resize((4,) * len(shape))
+    same(grown[...], np.zeros((4,) * len(shape), "<f4"))
+    grown[...] = 3
+    grown.resize(shape)
+    same(grown[...], a)

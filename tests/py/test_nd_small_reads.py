@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Small reads, whose decoded blocks are kept: never of a state that is gone."""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+import pytest
+
+import blosc2c as b2
+
+A = np.arange(60 * 50, dtype="<i4").reshape(60, 50)
+PARTS = {"chunks": (20, 30), "blocks": (10, 10)}
+
+
+@pytest.fixture(params=["memory", "frame", "directory"])
+def array(request, tmp_path):
+    kw = {"memory": {}, "frame": {"urlpath": tmp_path / "x"}}.get(
+        request.param, {"urlpath": tmp_path / "x", "contiguous": False}
+    )
+    with b2.asarray(A, **PARTS, **kw) as b:
+        yield b
+
+
+def test_items_follow_every_edit(array):
+    want = A.copy()
+    for step, edit in enumerate(
+        (
+            lambda x: x.__setitem__((5, 6), -1),
+            lambda x: x.__setitem__((slice(0, 20), slice(0, 30)), -2),
+            lambda x: x.__setitem__(([5, 40], [6, 6]), -3),
+            lambda x: x.__setitem__(np.s_[::3, ::2], -4),
+            lambda x: x.__setitem__(x[...] % 2 == 1, -5),
+        )
+    ):
+        assert array[5, 6] == want[5, 6] == array[5, 6]
+        assert array[-1, -1] == want[-1, -1]
+        edit(array)
+        edit(want)
+        assert array[5, 6] == want[5, 6], step
+        np.testing.assert_array_equal(array[4:7, 5:8], want[4:7, 5:8])
+    array.resize((5, 50))
+    with pytest.raises(IndexError):
+        array[5, 6]
+    array.resize((60, 50))
+    assert array[5, 6] == 0
+
+
+def test_a_rolled_back_item_is_not_kept(array):
+    def change() -> None:
+        with array.schunk.transaction():
+            array[5, 6] = -1
+            assert array[5, 6] == -1
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        change()
+    assert array[5, 6] == A[5, 6]
+
+
+def test_a_reader_that_refreshes_sees_new_items(tmp_path):
+    with b2.asarray(A, urlpath=tmp_path / "x", **PARTS) as b, b2.open(tmp_path / "x") as reader:
+        assert reader[5, 6] == A[5, 6]
+        b[5, 6] = -1
+        assert reader[5, 6] == A[5, 6]
+        assert reader.refresh()
+        assert reader[5, 6] == -1
+        np.testing.assert_array_equal(reader[5, 6:8], b[5, 6:8])
+
+
+def test_many_arrays_one_after_the_other():
+    """A new array may lie where a freed one was, and must not be taken for it."""
+    for i in range(300):
+        b = b2.full((10,), i, dtype="<i4") if i % 2 else b2.asarray(np.full(10, i, "<i4"))
+        assert b[3] == i and b[3] == i
+        np.testing.assert_array_equal(b[2:4], [i, i])
+        del b
+
+
+@pytest.mark.parametrize(
+    "dtype", ["u1", ">i2", "<f8", "S7", "<U3", "V300", [("a", "<i4"), ("b", "S3")]], ids=str
+)
+def test_items_are_arrays_of_their_own(dtype):
+    raw = np.random.default_rng(1).bytes(40 * np.dtype(dtype).itemsize)
+    a = np.frombuffer(raw, dtype).reshape(8, 5)
+    if a.dtype.kind == "U":
+        a = np.full((8, 5), "äb€", dtype)
+    b = b2.asarray(a, chunks=(4, 5), blocks=(2, 5))
+    items = [b[i, j] for i in range(8) for j in range(5)]
+    for item, (i, j) in zip(items, np.ndindex(8, 5), strict=True):
+        want = a[i, j, ...]
+        assert isinstance(item, np.ndarray) and item.shape == () and item.dtype == a.dtype
+        assert item.tobytes() == want.tobytes()
+    items[0][...] = items[1]
+    assert b[0, 0].tobytes() == a[0, 0, ...].tobytes()
+
+
+def test_numpy_integers_and_booleans_as_indices():
+    b = b2.asarray(A, **PARTS)
+    for kind in (np.int64, np.int32, np.uint8, np.intp, np.uint64):
+        assert b[kind(3), kind(4)] == A[3, 4]
+        assert b[3, kind(4)] == A[3, 4]
+    assert b[np.int64(-3), -4] == A[-3, -4]
+    assert b[True, 1].shape == A[True, 1].shape
+    for key in ((60, 0), (0, 50), (-61, 0), (0, -51), (1 << 70, 0), (-(1 << 70), 0), (0, 1.0), (0, "1")):
+        with pytest.raises(IndexError):
+            b[key]
+
+
+def test_reading_from_python_inside_a_read():
+    """What C reads through may use the library itself: it gets a context of its own."""
+    frame = b2.asarray(A, **PARTS).to_cframe()
+    inner = b2.frombuffer(
+        np.random.default_rng(0).bytes(1 << 22), 1 << 22, chunks=(1 << 21,), blocks=(1 << 18,)
+    )
+    assert inner.dtype == "u1"
+
+    class Source:
+        def read_at(self, at: int, n: int) -> bytes:
+            for i in range(16):  # more than a context keeps
+                int(inner[i << 18])
+            return frame[at : at + n]
+
+        def __len__(self) -> int:
+            return len(frame)
+
+    with b2.open(Source()) as b:
+        for i, j in ((0, 0), (59, 49), (31, 17), (0, 1), (12, 44)):
+            assert b[i, j] == A[i, j]
+            np.testing.assert_array_equal(b[i], A[i])
+        np.testing.assert_array_equal(b[...], A)
+        np.testing.assert_array_equal(b[[3, 50, 3], [1, 2, 3]], A[[3, 50, 3], [1, 2, 3]])
+
+
+@pytest.mark.parametrize("contiguous", [True, False])
+def test_parts_of_chunks_that_are_stored_as_they_are(contiguous, tmp_path):
+    """Data that does not compress: its blocks are read, and checked, one by one."""
+    path = tmp_path / "x"
+    noise = np.random.default_rng(0).integers(0, 256, (1 << 10, 1 << 10), "u1")
+    b2.asarray(noise, urlpath=path, chunks=noise.shape, blocks=(64, 1 << 10), contiguous=contiguous).close()
+    stored = path if contiguous else next(path.glob("0*"))
+    data = bytearray(stored.read_bytes())
+    at = data.index(noise[500, 500:520].tobytes())
+    with b2.open(path) as b:
+        assert b.schunk.cbytes > noise.size
+        np.testing.assert_array_equal(b[100:900:50], noise[100:900:50])
+    data[at] ^= 1
+    stored.write_bytes(data)
+    with b2.open(path) as b:
+        np.testing.assert_array_equal(b[:448], noise[:448])
+        np.testing.assert_array_equal(b[512:, 3], noise[512:, 3])
+        assert b[447, 5] == noise[447, 5]
+        for key in ((448, 0), (500, 3), np.s_[400:500], np.s_[...], ([3, 500], [3, 3])):
+            with pytest.raises(b2.ChecksumError):
+                b[key]
+    assert not b2.verify(path).ok
+
+
+def test_readers_and_a_writer(array):
+    """An item is always one that some edit has written, and none is older than one seen before."""
+    array[...] = 0
+    failures: list[str] = []
+    done = threading.Event()
+
+    def read(i: int, j: int) -> None:
+        last = 0
+        while not done.is_set():
+            now = int(array[i, j])
+            if now < last:
+                failures.append(f"{now} after {last}")
+            last = now
+            row = array[i, j : j + 3]
+            if row[0] < last or not (row == row[0]).all():
+                failures.append(f"{row} after {last}")
+
+    threads = [threading.Thread(target=read, args=place) for place in ((5, 6), (5, 6), (39, 29), (40, 46))]
+    for thread in threads:
+        thread.start()
+    for n in range(1, 60):
+        array[...] = n
+    done.set()
+    for thread in threads:
+        thread.join()
+    assert failures == []
+    assert array[5, 6] == 59

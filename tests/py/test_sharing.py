@@ -1,0 +1,385 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Several handles and processes on one frame: turns under the lock, readers beside a writer."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+
+import blosc2
+import numpy as np
+import pytest
+from inputs import make
+
+import blosc2c as b2
+
+SIZE = 2000
+
+
+@pytest.fixture(params=["file", "directory"])
+def disk(request):
+    return request.param
+
+
+def lock_of(path, disk: str):
+    return path / ".b2lock" if disk == "directory" else path.with_name(path.name + ".b2lock")
+
+
+def create(path, disk: str, n: int = 0, **kwargs) -> list[bytes]:
+    """Write n chunks of random bytes and close; the chunks."""
+    model = [make("random", SIZE, i) for i in range(n)]
+    with b2.SChunk(chunksize=SIZE, urlpath=path, contiguous=disk == "file", **kwargs) as s:
+        for data in model:
+            s.append_data(data)
+    return model
+
+
+class Other:
+    """A process that has opened the frame, with our library or the reference, and edits on demand."""
+
+    CODE = """
+        import sys
+        library, path = sys.argv[1:]
+        module = __import__(library)
+        s = module.open(path, mode="a", locking=True)
+        print("open", flush=True)
+        for line in sys.stdin:
+            print(eval(line), flush=True)
+    """
+
+    def __init__(self, library: str, path) -> None:
+        command = [sys.executable, "-c", textwrap.dedent(self.CODE), library, str(path)]
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        assert self.process.stdout.readline() == "open\n"
+
+    def start(self, expression: str) -> None:
+        self.process.stdin.write(expression + "\n")
+        self.process.stdin.flush()
+
+    def answer(self) -> str:
+        return self.process.stdout.readline().strip()
+
+    def ask(self, expression: str) -> str:
+        self.start(expression)
+        return self.answer()
+
+    def __enter__(self) -> Other:
+        return self
+
+    def __exit__(self, *exc) -> None:
+        self.process.stdin.close()
+        self.process.wait(60)
+
+
+def edit(rng: random.Random, model: list[bytes]) -> str:
+    """A random edit, made in the model, as an expression of `s`."""
+    value, n = rng.randrange(1, 256), len(model)
+    text, data = f"bytes([{value}]) * {SIZE}", bytes([value]) * SIZE
+    at, kind = rng.randrange(n) if n else 0, rng.randrange(5) if n else 0
+    if kind <= 1:
+        model.append(data)
+        return f"s.append_data({text})"
+    if kind == 2:
+        model[at] = data
+        return f"s.update_data({at}, {text}, copy=True)"
+    if kind == 3:
+        model.insert(at, data)
+        return f"s.insert_data({at}, {text}, copy=True)"
+    del model[at]
+    return f"s.delete_chunk({at})"
+
+
+# ---- turns ---------------------------------------------------------------------------
+
+
+def test_handles_take_turns(disk, tmp_path):
+    path, rng = tmp_path / "x", random.Random(1)
+    model = create(path, disk, 3)
+    handles = [b2.open(path, mode="a", locking=True) for _ in range(3)]
+    reader = b2.open(path, locking=True)
+    for i in range(80):
+        s = rng.choice(handles)
+        eval(edit(rng, model), {"s": s})
+        s.vlmeta["n"] = i
+        other = rng.choice(handles)
+        assert other.nchunks == reader.nchunks == len(model)
+        assert other[:] == reader[:] == b"".join(model)
+        assert reader.vlmeta["n"] == other.vlmeta["n"] == i
+        if i % 20 == 10:
+            s.close()
+            handles[handles.index(s)] = b2.open(path, mode="a", locking=True)
+    for s in handles:
+        s.close()
+    assert reader[:] == b"".join(model) == blosc2.open(str(path), mode="r")[:]
+    reader.close()
+
+
+def test_turns_with_the_reference(disk, tmp_path):
+    path, rng = tmp_path / "x", random.Random(2)
+    model = create(path, disk, 3)
+    with Other("blosc2", path) as other, b2.open(path, mode="a", locking=True) as s:
+        for i in range(60):
+            before = int.from_bytes(lock_of(path, disk).read_bytes()[8:], "little")
+            code = edit(rng, model)
+            if rng.randrange(2):
+                eval(code, {"s": s})
+            else:
+                other.ask(code)
+            assert int.from_bytes(lock_of(path, disk).read_bytes()[8:], "little") > before
+            assert s.nchunks == len(model), i
+            assert s[:] == b"".join(model), i
+            if model:
+                # It counts its chunks anew when it has read something, or when told to.
+                assert (
+                    other.ask(f"[s.refresh(), s[0:{len(model) * SIZE}]][1] == {b''.join(model)!r}") == "True"
+                )
+    assert b2.open(path)[:] == b"".join(model)
+
+
+def test_arrays_take_turns(disk, tmp_path):
+    path = tmp_path / "a.b2nd"
+    first = b2.asarray(
+        np.arange(12).reshape(3, 4), urlpath=path, contiguous=disk == "file", locking=True, chunks=(2, 2)
+    )
+    second, reader = b2.open(path, mode="a", locking=True), b2.open(path, locking=True)
+    with Other("blosc2", path) as other:
+        first.resize((5, 4))
+        second[4] = 7  # in what the other has added
+        assert second.shape == (5, 4) and (first[4] == 7).all() and (reader[4] == 7).all()
+        other.ask("s.resize((6, 4))")
+        other.ask("s.__setitem__(5, 9)")
+        assert (reader[5] == 9).all() and reader.shape == (6, 4)
+        with first.holding_lock():
+            assert first.shape == (6, 4)
+            first[0] = first[0] + 1
+        assert other.ask("s[0].tolist()") == "[1, 2, 3, 4]"
+        second.resize((1, 4))
+        with pytest.raises(IndexError):
+            first[3]
+        assert first.shape == (1, 4)
+    for a in (first, second, reader):
+        a.close()
+
+
+@pytest.mark.parametrize("libraries", [("blosc2c", "blosc2c", "blosc2c"), ("blosc2c", "blosc2", "blosc2")])
+def test_processes_append_at_the_same_time(disk, tmp_path, libraries):
+    path = tmp_path / "x"
+    create(path, disk)
+    loop = "[s.append_data(bytes([i]) * 2000) for i in range(40)][-1]"
+    others = [Other(library, path) for library in libraries]
+    for other in others:
+        other.start(loop)
+    for other in others:
+        assert int(other.answer()) >= 40
+        other.__exit__()
+    with b2.open(path, mode="a", locking=True) as s:
+        values = [s.decompress_chunk(i)[0] for i in range(s.nchunks)]
+        assert sorted(values) == sorted(list(range(40)) * len(libraries))
+    assert b2.verify(path).problems == []
+
+
+def test_a_transaction_is_one_turn(disk, tmp_path):
+    path = tmp_path / "x"
+    model = create(path, disk, 2)
+    with Other("blosc2", path) as other, b2.open(path, mode="a", locking=True) as s:
+        with s.transaction():
+            s.append_data(model[0])
+            other.start("s.append_data(bytes(2000))")
+            time.sleep(0.3)
+            s.append_data(model[1])
+            assert s.nchunks == 4  # and not five
+        assert other.answer() == "5"
+        with pytest.raises(ZeroDivisionError), s.transaction():
+            s.delete_chunk(0)
+            raise ZeroDivisionError
+        assert other.ask("s.nchunks") == "5"
+        with s.holding_lock():
+            other.start("s.delete_chunk(0)")
+            assert s[:] == b"".join([*model, *model, bytes(SIZE)])
+        assert other.answer() == "4"
+        s.lock()
+        other.start("s.delete_chunk(0)")
+        assert s.nchunks == 4
+        s.unlock()
+        assert other.answer() == "3"
+        with pytest.raises(ValueError, match="without lock"):
+            s.unlock()
+        assert s[:] == b"".join([*model, bytes(SIZE)])
+
+
+def test_opening_waits_and_ctrl_c_ends_it(disk, tmp_path):
+    path = tmp_path / "x"
+    create(path, disk, 2)
+    waiting = """
+        import sys, blosc2c as b2
+        print("go", flush=True)
+        try:
+            with b2.open(sys.argv[1], mode="a", locking=True) as s:
+                print(s.nchunks)
+        except KeyboardInterrupt:
+            print("interrupted")
+    """
+    command = [sys.executable, "-c", textwrap.dedent(waiting), str(path)]
+    with Other("blosc2", path) as other:
+        other.start("[s.lock(), sys.stdin.readline(), s.unlock()][1]")
+        processes = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(2)]
+        for process in processes:
+            assert process.stdout.readline() == "go\n"
+        time.sleep(0.5)
+        processes[0].send_signal(signal.SIGINT)
+        assert processes[0].communicate(timeout=60)[0] == "interrupted\n"
+        assert processes[1].poll() is None
+        other.start("")
+        assert processes[1].communicate(timeout=60)[0] == "2\n"
+
+
+def test_one_thread_does_not_wait_for_itself(disk, tmp_path):
+    path = tmp_path / "x"
+    create(path, disk, 2)
+    with b2.open(path, mode="a", locking=True) as s, b2.open(path, mode="a", locking=True) as t:
+        with s.transaction():
+            with pytest.raises(BlockingIOError):
+                t.append_data(bytes(SIZE))
+            with pytest.raises(BlockingIOError):
+                t.nchunks  # noqa: B018
+        t.append_data(bytes(SIZE))
+        assert s.nchunks == 3
+
+
+def test_a_killed_holder(disk, tmp_path):
+    path = tmp_path / "x"
+    model = create(path, disk, 2)
+    with b2.open(path, mode="a", locking=True) as s:
+        with Other("blosc2c", path) as other:
+            other.start(
+                "[s.lock(), s.append_data(bytes(2000)), __import__('os').kill(__import__('os').getpid(), 9)]"
+            )
+            assert other.answer() == ""
+        s.append_data(model[0])
+        assert s[:] == b"".join([*model, bytes(SIZE), model[0]])
+    assert blosc2.open(str(path), mode="r")[:] == b"".join([*model, bytes(SIZE), model[0]])
+
+
+def test_threads_of_one_handle(disk, tmp_path):
+    path = tmp_path / "x"
+    create(path, disk, 4)
+    failures = []
+    with b2.open(path, mode="a", locking=True) as s, b2.open(path, mode="a", locking=True) as t:
+
+        def work(handle, value):
+            try:
+                for _ in range(30):
+                    handle.update_data(value, bytes([value]) * SIZE)
+                    assert handle.decompress_chunk(value) == bytes([value]) * SIZE
+            except BaseException as exc:
+                failures.append(exc)
+
+        threads = [threading.Thread(target=work, args=(h, v)) for v, h in enumerate([s, s, t, t])]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert not failures
+        assert s[:] == b"".join(bytes([v]) * SIZE for v in range(4))
+
+
+def test_the_lock_file(disk, tmp_path, monkeypatch):
+    path = tmp_path / "x"
+    create(path, disk, 2)
+    assert not lock_of(path, disk).exists()
+    b2.open(path, mode="a").close()
+    assert not lock_of(path, disk).exists()
+    with b2.open(path, locking=True) as s:
+        assert s.locking and s.nchunks == 2
+        with pytest.raises(b2.ReadOnlyError):
+            s.append_data(bytes(SIZE))
+    assert lock_of(path, disk).exists()
+    monkeypatch.setenv("BLOSC_LOCKING", "1")
+    assert b2.open(path).locking
+    with b2.SChunk(chunksize=SIZE, urlpath=tmp_path / "y", contiguous=disk == "file") as s:
+        assert s.locking and lock_of(tmp_path / "y", disk).stat().st_size == 16
+    assert not b2.SChunk(chunksize=SIZE).locking
+    monkeypatch.chdir(tmp_path)
+    with b2.open("x", mode="a") as s, b2.open("x", mode="a") as t:
+        monkeypatch.chdir("/")
+        t.append_data(bytes(SIZE))
+        assert s.nchunks == 3
+
+
+def test_when_the_frame_has_gone(disk, tmp_path):
+    path = tmp_path / "x"
+    create(path, disk, 2)
+    s, t = b2.open(path, mode="a", locking=True), b2.open(path, mode="a", locking=True)
+    t.append_data(bytes(SIZE))
+    t.close()
+    os.rename(path, tmp_path / "away")
+    with pytest.raises(FileNotFoundError):
+        s.nchunks  # noqa: B018
+    os.rename(tmp_path / "away", path)
+    assert s.nchunks == 3
+    s.close()
+
+
+# ---- readers without the lock ------------------------------------------------------------
+
+BUSY = """
+    import sys, random, blosc2c as b2
+    path, seconds, how = sys.argv[1], float(sys.argv[2]), sys.argv[3]
+    import time
+    rng, end = random.Random(3), time.time() + seconds
+    s = b2.open(path, mode="a")
+    print("open", flush=True)
+    k = n = 0
+    while time.time() < end:
+        i, k, n = rng.randrange(8), (k + 1) % 200, n + 1
+        head = bytes([i, k])
+        # of many sizes, so that room is used again in all ways
+        s.update_data(i, head + rng.randbytes(rng.randrange(1998)).ljust(1998, head[1:]))
+        if how == "flush":
+            s.flush()
+    s.close()
+    print(n, flush=True)
+"""
+
+
+@pytest.mark.parametrize("how", ["flush", "log"])
+def test_readers_beside_an_updating_writer(disk, tmp_path, how):
+    path = tmp_path / "x"
+    with b2.SChunk(chunksize=SIZE, urlpath=path, contiguous=disk == "file") as s:
+        for i in range(8):
+            s.append_data(bytes([i, 0]) + bytes(SIZE - 2))
+    command = [sys.executable, "-c", textwrap.dedent(BUSY), str(path), "2", how]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process, b2.open(path) as s:
+        assert process.stdout.readline() == "open\n"
+        nreads = 0
+        while process.poll() is None:
+            for i in range(8):
+                assert s.decompress_chunk(i)[0] == i
+                assert s[i * SIZE] == bytes([i])
+            whole = s[:]
+            assert [whole[i * SIZE] for i in range(8)] == list(range(8))
+            nreads += 1
+            if nreads % 10 == 0:
+                s.refresh()
+        assert nreads > 5 and int(process.stdout.read()) > 20
+        assert s.refresh() is not None
+        assert s[:] == b2.open(path)[:] == blosc2.open(str(path), mode="r")[:]
+
+
+def test_a_reader_keeps_its_state_while_chunks_are_appended(disk, tmp_path):
+    path = tmp_path / "x"
+    model = create(path, disk, 3)
+    with b2.open(path) as s, b2.open(path, mode="a") as writer:
+        for i in range(60):
+            writer.append_data(bytes([i]) * SIZE)
+            writer.flush()
+            assert s[:] == b"".join(model) and s.nchunks == 3
+        assert s.refresh() and s.nchunks == 63
+        writer.update_data(0, bytes(SIZE))
+        assert s.decompress_chunk(62) == bytes([59]) * SIZE
