@@ -9,42 +9,28 @@ import weakref
 from collections.abc import Iterator, Mapping, MutableMapping
 from typing import TYPE_CHECKING, Any
 
-import msgpack
-
 from . import _ffi
+from . import packed as packed_values
 from ._ffi import check, ffi, lib, new_error
 from .errors import CorruptError, NotFoundError, ParameterError
 
 if TYPE_CHECKING:
     from .schunk import SChunk
 
-_TUPLE_MARK = "__tuple__"
 _MAX_NAME_LEN: int = lib.B2C_MAX_NAME_LEN
 
 
-def _encode_tuple(value: Any) -> Any:
-    if isinstance(value, tuple):
-        return [_TUPLE_MARK, *value]
-    raise TypeError(f"metalayers hold msgpack types, not {type(value).__name__}")
-
-
-def _decode_list(value: list[Any]) -> Any:
-    return tuple(value[1:]) if value and value[0] == _TUPLE_MARK else value
-
-
 def encode(value: Any) -> bytes:
-    """`value` as msgpack; a tuple becomes a list that starts with a mark."""
-    packed = msgpack.packb(value, default=_encode_tuple, strict_types=True, use_bin_type=True)
-    assert isinstance(packed, bytes)
-    return packed
+    """`value` as msgpack; TypeError for what a metalayer cannot hold."""
+    return packed_values.pack(value)
 
 
-def decode(packed: bytes, name: str, path: str | None = None) -> Any:
-    """The value of a metalayer; CorruptError when it is not msgpack."""
+def decode(stored: bytes, name: str, path: str | None = None) -> Any:
+    """The value of a metalayer; CorruptError when the bytes hold none."""
     try:
-        return msgpack.unpackb(packed, list_hook=_decode_list, strict_map_key=False)
-    except (ValueError, TypeError, msgpack.UnpackException, RecursionError) as exc:
-        raise CorruptError(f"metalayer {name!r} is not msgpack: {exc}", path=path) from None
+        return packed_values.unpack(stored)
+    except packed_values.UNPACK_ERRORS as exc:
+        raise CorruptError(f"the value of metalayer {name!r} cannot be read: {exc}", path=path) from None
 
 
 def check_name(name: Any) -> bytes:
