@@ -91,7 +91,9 @@ def exception(status: int, err: Any = None, path: str | None = None) -> BaseExce
     if status == lib.B2C_E_CALLBACK and err is not None and err.sys_errno in _failures:
         return _failures.pop(err.sys_errno)
     if status in (lib.B2C_E_IO, lib.B2C_E_LOCKED):
-        return _os_error(status, err, message, path)
+        failure = _os_error(status, err, message, path)
+        failure.chunk = facts.get("chunk")  # type: ignore[attr-defined]
+        return failure
     return _EXCEPTIONS.get(status, errors.InternalError)(message, path=path, **facts)
 
 
@@ -165,6 +167,12 @@ def _os_error(status: int, err: Any, message: str, path: str | None) -> OSError:
         return OSError(message)
     # OSError picks FileNotFoundError, PermissionError... by itself from the number.
     return OSError(number, os.strerror(number), path) if path else OSError(number, message)
+
+
+def chunk_of(exc: BaseException) -> int | None:
+    """The chunk whose damage `exc` reports, if it does."""
+    chunk = getattr(exc, "chunk", None)
+    return chunk if isinstance(exc, errors.FormatError | OSError) else None
 
 
 # ---- Buffers ---------------------------------------------------------------
@@ -425,6 +433,8 @@ class Handle:
         self._locks: str | None = None
         self.limits: Any = None  # Limits of what it returns; None: the default
         self.may_outdate = False  # others may change what it was opened on
+        # Damaged chunks, which are read as zeros, and what is wrong; None: that is an error.
+        self.damage: dict[int, Exception] | None = None
         self.on_change: weakref.WeakSet[Any] = weakref.WeakSet()  # to be told by follow(ptr)
         self._closed_because = ""
         self._readers: collections.deque[None] = collections.deque()  # as many as there are
@@ -507,6 +517,8 @@ class Handle:
     @contextlib.contextmanager
     def writing(self) -> Iterator[Any]:
         """Wait until nobody reads, and keep everybody else out during the block."""
+        if self.damage is not None:
+            raise errors.ReadOnlyError(f"the {self.noun} was opened with on_damage='fill', for reading")
         with self._alone() as ptr:
             if self.locks is None:
                 yield ptr
@@ -589,6 +601,21 @@ class Handle:
             if change[0] != lib.B2C_CHANGE_NONE:
                 self.tell(ptr)
         return bool(change[0] != lib.B2C_CHANGE_NONE)
+
+    def fill(self, exc: Exception, path: str | None) -> bool:
+        """After a read that failed: whether it was for a damaged chunk, which is zeros from now on."""
+        chunk, err = chunk_of(exc), new_error()
+        if self.damage is None or chunk is None:
+            return False
+        with self._alone() as ptr:
+            if chunk not in self.damage:  # else another thread was here first
+                zeros = lib.B2C_SPECIAL_ZERO
+                check(lib.b2c_schunk_update_special(ptr, chunk, zeros, ffi.NULL, err), err, path)
+                self.damage[chunk] = exc
+                self.tell(ptr)
+                where = f"{path}: " if path else ""
+                warnings.warn(f"{where}chunk {chunk} is read as zeros: {exc}", errors.DamageWarning, 2)
+        return True
 
     def tell(self, ptr: Any) -> None:
         """Those who have derived something from the object learn that it shows a new state."""

@@ -42,6 +42,7 @@ class Editing:
         @property
         def nbytes(self) -> int: ...
         def __len__(self) -> int: ...
+        def settle_damage(self) -> None: ...
 
     def _edit(self, function: Any, *args: Any) -> None:
         err = new_error()
@@ -130,6 +131,7 @@ class Editing:
         """Append all chunks of another super-chunk as they are stored, and its vlmetalayers."""
         if source.handle is self.handle:
             raise ParameterError("a super-chunk cannot be appended to itself", field="source")
+        source.settle_damage()
         with source.handle as other:
             self._edit(lambda ptr, err: lib.b2c_schunk_copy_chunks(other, ptr, err))
 

@@ -8,6 +8,10 @@ from __future__ import annotations
 import os
 
 
+class DamageWarning(UserWarning):
+    """A damaged chunk is read as zeros, see open(on_damage="fill")."""
+
+
 class Blosc2Error(Exception):
     """Base of all errors that this package raises about data and parameters.
 

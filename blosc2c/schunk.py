@@ -337,7 +337,15 @@ class SChunk(Editing, Callbacks, VLBlocks):
     @property
     def is_writable(self) -> bool:
         """Whether it can be changed."""
-        return bool(self.c_info().is_writable)
+        return self.handle.damage is None and bool(self.c_info().is_writable)
+
+    @property
+    def damage(self) -> dict[int, Exception]:
+        """Damaged chunks that were read as zeros so far, and what is wrong with each.
+
+        Empty without ``open(on_damage="fill")``.
+        """
+        return dict(self.handle.damage or {})
 
     @property
     def is_legacy(self) -> bool:
@@ -440,6 +448,8 @@ class SChunk(Editing, Callbacks, VLBlocks):
 
         Beside a writer it is called again when the room of chunks was used for others meanwhile.
         """
+        if self.handle.damage is not None:
+            return self._around_damage(call)
         if not self.handle.may_outdate:
             with self.handle as ptr:
                 return call(ptr)
@@ -459,6 +469,21 @@ class SChunk(Editing, Callbacks, VLBlocks):
         raise BlockingIOError(
             errno.EAGAIN, "changes faster than it can be read; open it with locking=True", self.urlpath
         )
+
+    def settle_damage(self) -> None:
+        """Fill what is damaged, if that was asked for, before the chunks are used as they are stored."""
+        if self.handle.damage is not None:
+            for nchunk in range(self.nchunks):
+                self.decompress_chunk(nchunk)
+
+    def _around_damage(self, call: Callable[[Any], T]) -> T:
+        while True:  # each time without one more damaged chunk
+            try:
+                with self.handle as ptr:
+                    return call(ptr)
+            except Exception as exc:
+                if not self.handle.fill(exc, self.urlpath):
+                    raise
 
     def _chunk_info(self, ptr: Any, nchunk: int) -> Any:
         info, err = ffi.new("b2c_chunk_info *"), new_error()
@@ -614,6 +639,7 @@ class SChunk(Editing, Callbacks, VLBlocks):
 
             return _ffi.bytes_from(int(need[0]), fill)
 
+        self.settle_damage()
         return self.reading(store)
 
     def copy(self, cparams: CParams | Mapping[str, Any] | None = None, **kwargs: Any) -> SChunk:

@@ -34,12 +34,13 @@ _KEYWORDS = (
     "checksums",
     "limits",
     "member",
+    "on_damage",
 )
 
 
-def _c_mode(mode: str, mmap_mode: str | None, locking: bool) -> int:
+def _c_mode(mode: str, mmap_mode: str | None, locking: bool, copy: bool) -> int:
     c_mode = int(lib.B2C_OPEN_READ if mode == "r" else lib.B2C_OPEN_UPDATE)
-    if mmap_mode == "c":
+    if mmap_mode == "c" or copy:
         c_mode = lib.B2C_OPEN_COPY
     if mmap_mode is not None:
         c_mode |= lib.B2C_OPEN_MMAP
@@ -53,9 +54,10 @@ def open_handle(
     mmap_mode: str | None = None,
     locking: bool = False,
     limits: bounds.Limits | None = None,
+    copy: bool = False,
 ) -> Handle:
-    """Open a frame: a file at `offset`, or a directory."""
-    c_mode = _c_mode(mode, mmap_mode, locking)
+    """Open a frame: a file at `offset`, or a directory; with `copy`, changes stay in memory."""
+    c_mode = _c_mode(mode, mmap_mode, locking, copy)
     out, err = ffi.new("b2c_schunk **"), new_error()
     # Absolute, because it may be opened again after the working directory has changed.
     c_path, c_limits = os.fsencode(os.path.abspath(path)), bounds.of(limits).to_c()
@@ -67,7 +69,7 @@ def open_handle(
     handle.limits = limits
     if mode != "r" and mmap_mode != "c":
         handle.writes_to = path
-    handle.may_outdate = mode == "r" and not locking
+    handle.may_outdate = mode == "r" and not locking and not copy
     handle.locks = path if locking else None
     return handle
 
@@ -88,7 +90,9 @@ def open(
         initial_mapping_size and locking as in Storage; durability as in
         SChunk.set_durability(); checksums: False neither compares nor stores them; limits: a
         Limits, for data that is not trusted; member: the name of an object ("/group/name") in a
-        container, a `.b2z`, `.b2d` or `.b2e`, for reading
+        container, a `.b2z`, `.b2d` or `.b2e`, for reading; on_damage: "fill" reads damaged
+        chunks as zeros, each with a DamageWarning, and lists them in SChunk.damage; for mode "r"
+        and files that nobody changes meanwhile; "raise" is the default
 
     Raises
     ------
@@ -135,7 +139,10 @@ def _open(urlpath: Path | None, mode: str, offset: int, kwargs: dict[str, Any]) 
     empties, mode = mode == "w", "r" if mode == "r" else "a"
     params.refuse_both(mmap_mode, locking)
     offset = params.to_int(offset, "offset", 0, (1 << 63) - 1)
+    fills = _fills_damage(kwargs.get("on_damage"), mode, locking)
     if is_readable(urlpath):
+        if fills:
+            raise ParameterError("on_damage='fill' is for files and directories", field="on_damage")
         if mode != "r" or mmap_mode or locking or "member" in kwargs:
             raise ParameterError("objects can only be read from: mode 'r', no mapping, no lock", field="mode")
         source = _Source(None, True, urlpath, offset)
@@ -148,7 +155,7 @@ def _open(urlpath: Path | None, mode: str, offset: int, kwargs: dict[str, Any]) 
             raise ParameterError("members can only be read: mode 'r', no offset, no lock", field="mode")
         return containers.open_member(path, member, kwargs)
     try:
-        handle = open_handle(path, mode, offset, mmap_mode, locking, kwargs.get("limits"))
+        handle = open_handle(path, mode, offset, mmap_mode, locking, kwargs.get("limits"), fills)
     except FormatError:
         if offset == 0:
             containers.refuse_whole(path)
@@ -158,7 +165,18 @@ def _open(urlpath: Path | None, mode: str, offset: int, kwargs: dict[str, Any]) 
     schunk = SChunk._wrap(handle, source, kwargs)
     if empties and not schunk.is_array:
         schunk = _emptied(schunk)
-    return _keep(schunk, kwargs)
+    schunk = _keep(schunk, kwargs)
+    if fills:
+        schunk.handle.damage = {}
+    return schunk
+
+
+def _fills_damage(on_damage: str | None, mode: str, locking: bool) -> bool:
+    if on_damage not in (None, "raise", "fill"):
+        raise ParameterError(f"on_damage must be 'raise' or 'fill', not {on_damage!r}", field="on_damage")
+    if on_damage == "fill" and (mode != "r" or locking):
+        raise ParameterError("on_damage='fill' is for reading: mode 'r', no lock", field="on_damage")
+    return on_damage == "fill"
 
 
 def _emptied(schunk: SChunk) -> SChunk:

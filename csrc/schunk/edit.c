@@ -198,16 +198,28 @@ static b2c_status put(b2c_schunk *s, b2i_span chunk, const b2i_chunk_head *head,
     return st;
 }
 
-/* Stored size of chunk n, 0 for entries without payload. */
+static bool is_damage(b2c_status st)
+{
+    return st == B2C_E_FORMAT || st == B2C_E_CORRUPT || st == B2C_E_TRUNCATED ||
+           st == B2C_E_CHECKSUM || st == B2C_E_UNSUPPORTED || st == B2C_E_IO;
+}
+
+/*
+ * Stored size of chunk n, 0 for entries without payload.  Unreadable chunks count as 0, too: they
+ * can be replaced and deleted, but who knows what room is theirs.
+ */
 static b2c_status stored_len(const b2c_schunk *s, uint64_t nchunk, uint64_t *len, b2c_error *err)
 {
     b2i_chunk_head head;
     *len = 0;
-    if ((s->now.entries[nchunk] & B2I_ENTRY_SPECIAL) == 0) {
-        B2I_TRY(b2i_schunk_chunk_head(s, nchunk, &head, err));
+    if ((s->now.entries[nchunk] & B2I_ENTRY_SPECIAL) != 0) {
+        return B2C_OK;
+    }
+    b2c_status st = b2i_schunk_chunk_head(s, nchunk, &head, err);
+    if (st == B2C_OK) {
         *len = head.cbytes;
     }
-    return B2C_OK;
+    return is_damage(st) ? B2C_OK : st;
 }
 
 static void drop(b2c_schunk *s, b2i_entry entry, uint64_t len)
