@@ -5,12 +5,14 @@ SPDX-License-Identifier: BSD-3-Clause
 
 from __future__ import annotations
 
+import operator
 import os
 import threading
 from typing import Any
 
 from . import _ffi, limits
 from ._ffi import Handle, check, ffi, lib, new_error
+from .errors import ParameterError
 
 _FRAME_LEN_AT = 16  # the length of a frame: 8 bytes, big-endian, at this byte of its header
 
@@ -51,17 +53,27 @@ class Reader:
                 n -= len(part)
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
-    def _find_size(self, offset: int) -> int:
-        """The object's own size, or else where the frame says that it ends."""
+    def _stated_size(self) -> Any:
+        """What the object itself says, or None."""
         source = self.source
         size = getattr(source, "size", None)
         if size is not None:
-            return int(size() if callable(size) else size)
+            return size() if callable(size) else size
         if hasattr(source, "__len__"):
             return len(source)
         if hasattr(source, "seek"):
             with self._lock:
-                return int(source.seek(0, os.SEEK_END))
+                return source.seek(0, os.SEEK_END)
+        return None
+
+    def _find_size(self, offset: int) -> int:
+        """The object's own size, or else where the frame says that it ends."""
+        source, size = self.source, self._stated_size()
+        if size is not None:
+            size = operator.index(size)
+            if not 0 <= size < 1 << 63:
+                raise ParameterError(f"{type(source).__name__} says that it has {size} bytes", field="size")
+            return size
         stored = bytes(self.read(offset + _FRAME_LEN_AT, 8))
         # A frame of another length, or something that is no frame, is the parser's business.
         return offset + max(int.from_bytes(stored, "big"), _FRAME_LEN_AT + len(stored))
@@ -86,7 +98,10 @@ def user_read_at(handle: Any, at: int, dst: Any, n: int) -> int:
 
 @ffi.def_extern()  # type: ignore[untyped-decorator]
 def user_size(handle: Any, size: Any) -> int:
-    size[0] = ffi.from_handle(handle).size
+    try:
+        size[0] = ffi.from_handle(handle).size
+    except BaseException as exc:
+        return _ffi.keep_failure(exc)
     return 0
 
 
@@ -108,7 +123,8 @@ def open_reader(source: Any, offset: int, bounds: limits.Limits | None = None) -
 
     Raises
     ------
-    Whatever the methods of `source` raise, besides the errors of open().
+    Whatever the methods of `source` raise, besides the errors of open(); ValueError for a size that is
+    negative or beyond 2^63 - 1, TypeError for one that is no integer.
     """
     reader = Reader(source, offset)
     handle = ffi.new_handle(reader)

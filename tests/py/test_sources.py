@@ -138,6 +138,44 @@ def test_objects_that_give_less():
         b2.open(Wrong(FRAME))
 
 
+@pytest.mark.parametrize(
+    ("size", "error"),
+    [
+        (-1, ValueError),
+        (1 << 63, ValueError),
+        (1 << 64, ValueError),
+        (10**30, ValueError),
+        (float("nan"), TypeError),
+        (1000.5, TypeError),
+        ("1000", TypeError),
+        ([], TypeError),
+    ],
+)
+def test_objects_that_state_an_impossible_size(size, error):
+    class Sizes(Sized):
+        size = None
+
+    for stated in (size, lambda: size):
+        source = Sizes(FRAME)
+        source.size = stated
+        with pytest.raises(error):
+            b2.open(source)
+    source.size = lambda: 1 // 0
+    with pytest.raises(ZeroDivisionError):
+        b2.open(source)
+
+
+def test_a_size_that_cannot_be_told_reaches_the_caller():
+    """Also when it is C that asks."""
+    from blosc2c import _ffi, reader
+
+    source = reader.Reader(Sized(FRAME), 0)
+    source.size = -1
+    handle, out = _ffi.ffi.new_handle(source), _ffi.ffi.new("uint64_t *")
+    number = reader.user_size(handle, out)
+    assert isinstance(_ffi._failures.pop(number), OverflowError)
+
+
 @pytest.mark.parametrize("n", [0, 10, 50, 96, 97, 1000])
 def test_objects_that_are_no_frame(n):
     for kind in (Sized, io.BytesIO):
