@@ -129,7 +129,8 @@ class VLMeta(MutableMapping[str, Any]):
     """The variable-length metalayers of a super-chunk: the place for a user's attributes.
 
     ``vlmeta[:]`` is a dict of all.  The mapping does not keep the super-chunk alive:
-    ReferenceError is raised when that is gone.
+    ReferenceError is raised when that is gone.  Each assignment is a commit, which writes all of them;
+    update() stores many at once.
     """
 
     def __init__(self, schunk: SChunk) -> None:
@@ -163,8 +164,7 @@ class VLMeta(MutableMapping[str, Any]):
         if isinstance(name, slice):
             if name != slice(None):
                 _refuse_slice()
-            with self._schunk().transaction():
-                self.update(value)
+            self.update(value)
             return
         schunk, key, packed, err = self._schunk(), check_name(name), encode(value), new_error()
         ctx = _ffi.context(1)
@@ -192,7 +192,24 @@ class VLMeta(MutableMapping[str, Any]):
         return int(self._schunk().c_info().nvlmeta)
 
     def __contains__(self, name: object) -> bool:
-        return name in list(self)
+        if not isinstance(name, str) or "\0" in name:
+            return False
+        key, need, ctx = name.encode(errors="surrogateescape"), ffi.new("size_t *"), _ffi.context(1)
+        schunk = self._schunk()
+        with schunk.handle as ptr:
+            status = lib.b2c_schunk_vlmeta_get(ptr, ctx, key, ffi.NULL, 0, need, ffi.NULL)
+        return bool(status != lib.B2C_E_NOT_FOUND)
+
+    def update(self, *args: Any, **kwargs: Any) -> None:
+        """As dict.update(), all in one commit: none of them is stored when one cannot be."""
+        with self._schunk().transaction():
+            super().update(*args, **kwargs)
+
+    def clear(self) -> None:
+        """Remove all of them in one commit."""
+        with self._schunk().transaction():
+            for name in reversed(list(self)):
+                del self[name]
 
     def getall(self) -> dict[str, Any]:
         """All values by name."""

@@ -19,8 +19,16 @@ b2c_status b2i_meta_name_check(const char *name, b2c_error *err)
 
 b2i_meta *b2i_metas_find(const b2i_metas *metas, const char *name)
 {
+    /* There may be thousands: names are compared whole, with the zeros behind them. */
+    char padded[B2C_MAX_NAME_LEN + 1] = { 0 };
+    for (size_t n = 0; name[n] != '\0'; n++) {
+        if (n == B2C_MAX_NAME_LEN) {
+            return NULL;
+        }
+        padded[n] = name[n];
+    }
     for (uint32_t i = 0; i < metas->n; i++) {
-        if (strcmp(metas->v[i].name, name) == 0) {
+        if (memcmp(metas->v[i].name, padded, sizeof padded) == 0) {
             return &metas->v[i];
         }
     }

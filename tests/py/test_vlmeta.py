@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Thousands of variable-length metalayers, and edits of many at once."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+import blosc2c as b2
+
+N = 8192  # as many as a frame may have
+
+
+@pytest.mark.parametrize("kind", ["memory", "file", "directory"])
+def test_as_many_as_there_can_be(kind, tmp_path):
+    """Linear in their number: what is quadratic takes minutes."""
+    path = None if kind == "memory" else tmp_path / "x.b2frame"
+    want = {f"name {i}": {"value": i} for i in range(N)}
+    begin = time.monotonic()
+    with b2.SChunk(urlpath=path, contiguous=kind != "directory") as s:
+        s.vlmeta.update(want)
+        assert all(name in s.vlmeta for name in want)
+        assert "name" not in s.vlmeta and 5 not in s.vlmeta and "name 1\0" not in s.vlmeta
+        assert "n" * 40 not in s.vlmeta
+        assert s.vlmeta[:] == want and list(s.vlmeta) == list(want)
+        with pytest.raises(b2.LimitError):
+            s.vlmeta["one more"] = 1
+        s.vlmeta["name 77"] = "another"
+        frame = s.to_cframe()
+    if path is not None:
+        with b2.open(path) as s:
+            assert len(s.vlmeta) == N and s.vlmeta["name 77"] == "another"
+            assert s.vlmeta["name 8191"] == {"value": 8191}
+    with b2.schunk_from_cframe(frame, copy=True) as s:
+        assert len(s.vlmeta) == N
+        s.vlmeta.clear()
+        assert len(s.vlmeta) == 0 and "name 5" not in s.vlmeta
+    assert time.monotonic() - begin < 60
+
+
+def test_an_update_is_one_commit(tmp_path):
+    path = tmp_path / "x.b2frame"
+    with b2.SChunk(urlpath=path) as s:
+        s.vlmeta["kept"] = 1
+        with pytest.raises(TypeError):
+            s.vlmeta.update({"kept": 2, "new": 3, "no": object()})
+        assert dict(s.vlmeta) == {"kept": 1}
+        with b2.open(path) as reader:
+            assert dict(reader.vlmeta) == {"kept": 1}
+        s.vlmeta.update([("a", 1), ("b", 2)], c=3)
+        assert dict(s.vlmeta) == {"kept": 1, "a": 1, "b": 2, "c": 3}
+        del s.vlmeta["a"]
+        assert s.vlmeta.pop("b") == 2 and s.vlmeta.setdefault("d", 4) == 4
+    with b2.open(path) as s:
+        assert dict(s.vlmeta) == {"kept": 1, "c": 3, "d": 4}
+        with pytest.raises(b2.ReadOnlyError):
+            s.vlmeta.update(e=5)
+        with pytest.raises(b2.ReadOnlyError):
+            s.vlmeta.clear()
+        assert len(s.vlmeta) == 3
