@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from ._ffi import Buffer
     from .meta import Meta, VLMeta
+    from .oindex import OIndex
 
 Array = np.ndarray[Any, Any]
 
@@ -39,20 +40,29 @@ _INTEGERS = frozenset((int, np.int64, np.int32, np.intp, np.uint64, np.uint32))
 class Places:
     """The b2c_nd_places of a selection with index arrays.
 
-    shape : of its rows: the points, then the axes that are not indexed
+    coords : numbers along `axes`, for one place after the other, or one axis after the other
+    counts : how many there are; or how many along each axis, when the places are all combinations
+    shape : of the rows: `counts`, then the axes that are not indexed
     """
 
-    def __init__(self, plan: Gather) -> None:
-        points = [p.reshape(-1) for p in plan.points]
-        self._coords = np.stack(points, axis=-1).astype(np.uint64, copy=False)
-        self.shape = (len(self._coords), *rest_of(plan)[0])
-        box = [ffi.new("uint64_t[]", n) for n in (plan.box.start, plan.box.counts, plan.box.step)]
+    def __init__(self, box: Box, axes: Shape, coords: Array, counts: Shape, combined: bool = False) -> None:
+        self.shape = (*counts, *(n for axis, n in enumerate(box.counts) if axis not in axes))
+        self._coords = coords.astype(np.uint64, copy=False)
+        numbers = [ffi.new("uint64_t[]", n) for n in (box.start, box.counts, box.step, counts)]
         self.c = c = ffi.new("b2c_nd_places *")
-        c.size, c.naxes, c.nplaces = ffi.sizeof("b2c_nd_places"), len(plan.axes), len(self._coords)
-        c.axes[0 : len(plan.axes)] = plan.axes
+        c.size, c.naxes, c.nplaces = ffi.sizeof("b2c_nd_places"), len(axes), math.prod(counts)
+        c.axes[0 : len(axes)] = axes
         c.coords = ffi.from_buffer("uint64_t[]", self._coords)
-        c.start, c.count, c.step = box
-        self._keep = box
+        c.start, c.count, c.step = numbers[:3]
+        if combined:
+            c.ncoords = numbers[3]
+        self._keep = numbers
+
+    @classmethod
+    def of(cls, plan: Gather) -> Places:
+        """Those of a plan with points."""
+        coords = np.stack([p.reshape(-1) for p in plan.points], axis=-1)
+        return cls(plan.box, plan.axes, coords, (len(coords),))
 
 
 class NDChunkInfo(ChunkInfo):
@@ -324,7 +334,7 @@ class NDArray:
         return out[box.flip].reshape(box.shape) if box.flip else out
 
     def _read_gather(self, plan: Gather) -> Array:
-        """The items at index arrays; each block that holds some is decoded once."""
+        """The items at index arrays."""
         npoints = plan.points[0].size
         if plan.axes == (-1,):  # a scalar boolean: all of the box, or nothing
             counts, _ = rest_of(plan)
@@ -332,7 +342,10 @@ class NDArray:
             if rows.size:
                 rows[...] = self._read_plain(plan.box._replace(flip=(), shape=counts))
             return place_points(plan, rows)
-        places = Places(plan)
+        return place_points(plan, self._read_places(Places.of(plan)))
+
+    def _read_places(self, places: Places) -> Array:
+        """The boxes at places; each block that holds some is decoded once."""
         rows = self._room_for(places.shape)
         if rows.size:
             err, schunk = new_error(), self._schunk
@@ -343,7 +356,7 @@ class NDArray:
                 check(status, err, schunk.urlpath)
 
             schunk.reading(read)
-        return place_points(plan, rows)
+        return rows
 
     def _read_item(self, index: tuple[int, ...]) -> Array | None:
         """A single item, if its block is kept or can be read now; None: ask _get()."""
@@ -420,6 +433,8 @@ class NDArray:
     @property
     def oindex(self) -> OIndex:
         """Orthogonal selection: each index array applies to its own axis."""
+        from .oindex import OIndex
+
         return OIndex(self)
 
     def read_into(self, out: Buffer, key: Any = ()) -> None:
@@ -775,66 +790,6 @@ class NDField:
 
     def __repr__(self) -> str:
         return f"NDField({self.field!r}, shape={self.shape}, dtype={self.dtype})"
-
-
-class OIndex:
-    """What ``array.oindex`` gives: ``oindex[i, j]`` takes the rows i and of those the columns j."""
-
-    def __init__(self, array: NDArray) -> None:
-        self._array = array
-
-    def _plan(self, key: Any) -> tuple[Box | Gather, tuple[int, ...]]:
-        """The selection with its index arrays first, and where each axis of that belongs."""
-        shape = self._array.shape
-        entries = _oindex_entries(key, shape)
-        vectors = [axis for axis, entry in enumerate(entries) if isinstance(entry, np.ndarray)]
-        if not vectors:
-            return parse_key(tuple(entries), shape), ()
-        box = parse_key(tuple(slice(None) if axis in vectors else e for axis, e in enumerate(entries)), shape)
-        assert isinstance(box, Box)
-        points = np.broadcast_arrays(*np.ix_(*(entries[axis] for axis in vectors)))
-        kept = [axis for axis, entry in enumerate(entries) if not isinstance(entry, int)]
-        order = vectors + [axis for axis in kept if axis not in vectors]
-        rest = tuple(order[len(vectors) :])
-        layout = tuple(box.counts[axis] for axis in rest)
-        plan = Gather(box, tuple(vectors), tuple(points), 0, layout, rest)
-        return plan, tuple(order.index(axis) for axis in kept)
-
-    def __setitem__(self, key: Any, value: Any) -> None:
-        from .ndedit import set_plan
-
-        plan, order = self._plan(key)
-        set_plan(self._array, plan, value, order)
-
-    def __getitem__(self, key: Any) -> Array:
-        plan, order = self._plan(key)
-        if isinstance(plan, Box):
-            return self._array._read_plain(plan)
-        data: Array = self._array._read_gather(plan).transpose(order)
-        return data
-
-
-def _oindex_entries(key: Any, shape: Shape) -> list[Any]:
-    """An int, slice or vector of indices for each axis."""
-    entries = list(key) if isinstance(key, tuple) else [key]
-    dots = [i for i, entry in enumerate(entries) if entry is Ellipsis]
-    if len(dots) > 1:
-        raise IndexError("an index can only have a single ellipsis ('...')")
-    if len(entries) - len(dots) > len(shape):
-        raise IndexError(f"too many indices: the array has {len(shape)} dimensions")
-    at = dots[0] if dots else len(entries)
-    entries[at : at + len(dots)] = [slice(None)] * (len(shape) - len(entries) + len(dots))
-    for axis, (entry, n) in enumerate(zip(entries, shape, strict=True)):
-        if entry is None:
-            raise IndexError("orthogonal selection has no new axes")
-        plan = parse_key(entry, (n,))
-        if isinstance(plan, Gather):
-            if plan.axes != (0,) or plan.points[0].ndim != 1:
-                raise IndexError("orthogonal indices have one dimension")
-            entries[axis] = plan.points[0]
-        elif not isinstance(entry, slice):
-            entries[axis] = plan.start[0]
-    return entries
 
 
 def _stored_dtype(schunk: SChunk, itemsize: int) -> np.dtype[Any]:

@@ -46,29 +46,24 @@ def _set_items(array: NDArray, key: Any, value: Any) -> None:
     set_plan(array, parse_key(key, array.shape), value)
 
 
-def set_plan(array: NDArray, plan: Box | Gather, value: Any, order: tuple[int, ...] = ()) -> None:
-    """Assign to a selection; `order` says where in the value each axis of the plan is, if not there."""
+def set_plan(array: NDArray, plan: Box | Gather, value: Any) -> None:
+    """Assign to a selection."""
     if isinstance(plan, Box):
-        values = _fitted(array, value, plan.shape).reshape(plan.counts)
+        values = fitted(array, value, plan.shape).reshape(plan.counts)
         if values.size:
             _write_box(array, plan, values[plan.flip] if plan.flip else values)
         return
-    points = plan.points[0].shape
-    shape = (*plan.layout[: plan.at], *points, *plan.layout[plan.at :])
-    if order:
-        values = _fitted(array, value, tuple(shape[i] for i in order)).transpose(np.argsort(order))
-    else:
-        values = _fitted(array, value, shape)
+    values = fitted(array, value, plan.shape)
     if not values.size:
         return
     rows = rows_of(plan, values)
     if plan.axes == (-1,):  # a scalar boolean: the last of several rows counts
         _write_box(array, plan.box, rows[-1, ...].reshape(plan.box.counts))
     else:
-        _write_rows(array, Places(plan), rows)
+        write_rows(array, Places.of(plan), rows)
 
 
-def _fitted(array: NDArray, value: Any, shape: Shape) -> Array:
+def fitted(array: NDArray, value: Any, shape: Shape) -> Array:
     """`value` as an array of the dtype and shape that are to be written."""
     source = value if isinstance(value, np.ndarray) else np.asarray(value)
     if source.dtype != array.dtype:
@@ -98,7 +93,8 @@ def _write_box(array: NDArray, box: Box, values: Array) -> None:
         check(status, err, schunk.urlpath)
 
 
-def _write_rows(array: NDArray, places: Places, rows: Array) -> None:
+def write_rows(array: NDArray, places: Places, rows: Array) -> None:
+    """Assign to the boxes at places."""
     schunk, err = array.schunk, new_error()
     src = ffi.from_buffer(packed(rows))
     ctx = _ffi.context(schunk._c_nthreads)

@@ -895,16 +895,23 @@ B2C_API B2C_MUST_USE b2c_status b2c_nd_read_item(const b2c_schunk *schunk, b2c_c
                                                  const b2c_nd *nd, const uint64_t *coord, int kept,
                                                  void *dst, size_t dst_cap, b2c_error *err);
 
-/* Single places along some axes, in any order and with repeats, and a box along the others. */
+/*
+ * Single places along some axes, in any order and with repeats, and a box along the others.  Places
+ * are given one by one, or as all combinations of coordinates along each of their axes.
+ */
 typedef struct b2c_nd_places {
     uint32_t size; /* sizeof(b2c_nd_places) */
     uint32_t naxes;
     uint32_t axes[16]; /* those of the places, ascending */
     uint64_t nplaces;
-    const uint64_t *coords; /* naxes numbers for each place */
+    const uint64_t *coords; /* naxes numbers for each place; or, with ncoords, naxes lists */
     /* The box, as in b2c_nd_read(): a number for every axis of the array; those of 'axes' do not
      * matter.  May be NULL when naxes is nd->ndim. */
     const uint64_t *start, *count, *step;
+    /* NULL, or the lengths of the lists in coords, whose product is nplaces.  The places are then
+     * all combinations, C-ordered; the time and memory for their coordinates is that of the lists.
+     */
+    const uint64_t *ncoords;
 } b2c_nd_places;
 
 /*

@@ -127,27 +127,33 @@ uint64_t b2i_walk_nblocks(const b2i_walk *walk);
 /* A place along some dimensions, as a block and an item in it. */
 typedef struct b2i_place {
     uint64_t key; /* what it adds to the number of the block, counted through all chunks */
-    uint64_t i;   /* number of the place: which row is its own */
     uint64_t at;  /* bytes that it adds to the position in the block */
+    uint64_t to;  /* and to the position among the bytes of the selection */
 } b2i_place;
 
+typedef struct b2i_place_list {
+    const b2i_place *places; /* sorted by key */
+    const uint64_t *runs;    /* where the places of each block begin, and the end */
+    const uint64_t *groups;  /* where the runs of each chunk begin, and the end */
+    uint64_t ngroups;
+    b2i_place *sorted, *spare; /* memory of the arrays above */
+} b2i_place_list;
+
 /*
- * Places along some dimensions, and for each of them a box along the others.  A box alone is one
- * place along no dimension, items at single places have boxes without dimensions.  In memory it is
- * a C-ordered array of one row for each place.
+ * Places along some dimensions, and for each of them a box along the others.  The places are all
+ * combinations of those of several lists, each along dimensions of its own: single places are one
+ * list along several dimensions, orthogonal ones a list for each dimension, and a box alone has no
+ * lists.  In memory it is a C-ordered array of one row for each place.
  */
 typedef struct b2i_selection {
     const b2i_grid *grid;
     b2i_grid rest; /* along the dimensions of the box */
     b2i_walk walk; /* of the box */
     uint64_t box_start[B2C_MAX_DIM], box_count[B2C_MAX_DIM], box_step[B2C_MAX_DIM];
-    const b2i_place *places; /* sorted by key */
-    const uint64_t *runs;    /* where the places of each block begin, and the end */
-    const uint64_t *groups;  /* where the runs of each chunk begin, and the end */
-    uint64_t ngroups;
-    uint64_t nchunks;          /* chunks touched */
-    uint64_t nbytes;           /* of all rows */
-    b2i_place *sorted, *spare; /* memory of the arrays above, unless it is a box */
+    uint32_t nlists;
+    b2i_place_list lists[B2C_MAX_DIM];
+    uint64_t nchunks; /* chunks touched */
+    uint64_t nbytes;  /* of all rows */
 } b2i_selection;
 
 /* B2C_E_ARGUMENT, B2C_E_RANGE. */
@@ -162,15 +168,15 @@ void b2i_select_free(b2i_selection *sel);
 typedef struct b2i_chunk_part {
     const b2i_selection *sel;
     uint64_t nchunk;
-    uint64_t group;
-    uint32_t nblocks; /* that the selection touches */
+    const uint64_t *groups[B2C_MAX_DIM]; /* of each list */
+    uint32_t nblocks;                    /* that the selection touches */
     b2i_walk walk;
 } b2i_chunk_part;
 
-/* One block of it: each of the places takes part.copy, moved. */
+/* One block of it: each combination of places takes part.copy, moved. */
 typedef struct b2i_block_rows {
     b2i_block_part part;
-    const b2i_place *first, *end;
+    const b2i_place *first[B2C_MAX_DIM], *end[B2C_MAX_DIM]; /* of each list */
 } b2i_block_rows;
 
 /* The i-th chunk touched, i < sel->nchunks. */

@@ -76,12 +76,13 @@ static b2c_status make_place(const b2i_grid *g, const uint64_t *coord, uint64_t 
     return B2C_OK;
 }
 
-static b2c_status make_places(const b2i_grid *g, const b2c_nd_places *p, uint64_t nchunks,
-                              b2i_place *out, b2c_error *err)
+/* n places along the dimensions of 'g', with 'row_nbytes' from the row of one to that of the next.
+ */
+static b2c_status make_places(const b2i_grid *g, const uint64_t *coord, uint64_t n,
+                              uint64_t row_nbytes, uint64_t nchunks, b2i_place *out, b2c_error *err)
 {
-    const uint64_t *coord = p->coords;
-    for (uint64_t i = 0; i < p->nplaces; i++) {
-        out[i].i = i;
+    for (uint64_t i = 0; i < n; i++) {
+        out[i].to = i * row_nbytes;
         B2I_TRY(make_place(g, coord, nchunks, &out[i], err));
         coord = g->ndim == 0 ? coord : coord + g->ndim;
     }
@@ -127,52 +128,91 @@ static b2c_status select_rest(const b2i_grid *g, const b2c_nd_places *p, b2i_sel
 
 /* Where runs of one block and groups of one chunk begin.  'runs' and 'groups' have n + 1 numbers.
  */
-static void find_runs(b2i_selection *sel, uint64_t n, uint64_t *runs, uint64_t *groups)
+static void find_runs(b2i_place_list *list, uint32_t block_total, uint64_t n, uint64_t *runs,
+                      uint64_t *groups)
 {
-    uint64_t nruns = 0, chunk_end = 0, block_total = sel->grid->block_total;
-    const b2i_place *p = sel->places;
+    uint64_t nruns = 0, chunk_end = 0;
+    const b2i_place *p = list->places;
     for (uint64_t i = 0; i < n; i++) {
         if (i > 0 && p[i].key == p[i - 1].key) {
             continue;
         }
         if (p[i].key >= chunk_end) {
             chunk_end = (p[i].key / block_total + 1) * block_total;
-            groups[sel->ngroups++] = nruns;
+            groups[list->ngroups++] = nruns;
         }
         runs[nruns++] = i;
     }
     runs[nruns] = n;
-    groups[sel->ngroups] = nruns;
-    sel->runs = runs;
-    sel->groups = groups;
+    groups[list->ngroups] = nruns;
+    list->runs = runs;
+    list->groups = groups;
 }
 
-static b2c_status sort_into(b2i_selection *sel, const b2c_nd_places *p, uint64_t nchunks,
-                            b2c_error *err)
+/* A list of n > 0 places along the dimensions of 'g'. */
+static b2c_status make_list(b2i_selection *sel, const b2i_grid *g, const uint64_t *coords,
+                            uint64_t n, uint64_t row_nbytes, uint64_t nchunks, b2c_error *err)
 {
     /* The spare places are needed while sorting only, and two numbers for each afterwards. */
-    b2i_grid along;
+    b2i_place_list *list = &sel->lists[sel->nlists++];
     size_t room;
-    uint64_t n = p->nplaces;
+    *list = (b2i_place_list){ 0 };
     if (n > (SIZE_MAX - 64) / sizeof(b2i_place)) {
         return b2i_fail_memory(err);
     }
     room = ((size_t)n + 1) * sizeof(b2i_place);
-    sel->sorted = b2i_malloc(room);
-    sel->spare = b2i_malloc(room);
-    if (sel->sorted == NULL || sel->spare == NULL) {
+    list->sorted = b2i_malloc(room);
+    list->spare = b2i_malloc(room);
+    if (list->sorted == NULL || list->spare == NULL) {
         return b2i_fail_memory(err);
     }
-    b2i_grid_project(sel->grid, p->axes, p->naxes, &along);
     bool is_empty = sel->walk.chunk_total == 0; /* then there need not be any chunks */
-    B2I_TRY(make_places(&along, p, is_empty ? UINT64_MAX : nchunks, sel->sorted, err));
+    B2I_TRY(
+        make_places(g, coords, n, row_nbytes, is_empty ? UINT64_MAX : nchunks, list->sorted, err));
     if (is_empty) {
         return B2C_OK;
     }
-    sort_places(&sel->sorted, &sel->spare, n);
-    sel->places = sel->sorted;
-    uint64_t *numbers = (uint64_t *)(void *)sel->spare;
-    find_runs(sel, n, numbers, numbers + n + 1);
+    sort_places(&list->sorted, &list->spare, n);
+    list->places = list->sorted;
+    uint64_t *numbers = (uint64_t *)(void *)list->spare;
+    find_runs(list, sel->grid->block_total, n, numbers, numbers + n + 1);
+    return B2C_OK;
+}
+
+static b2c_status make_lists(b2i_selection *sel, const b2c_nd_places *p, uint64_t nchunks,
+                             b2c_error *err)
+{
+    b2i_grid along;
+    if (p->ncoords == NULL) {
+        b2i_grid_project(sel->grid, p->axes, p->naxes, &along);
+        return make_list(sel, &along, p->coords, p->nplaces, sel->walk.nbytes, nchunks, err);
+    }
+    const uint64_t *coords = p->coords;
+    uint64_t nrows = p->nplaces; /* of all combinations with one coordinate of the last list */
+    for (uint32_t i = 0; i < p->naxes; i++) {
+        nrows /= p->ncoords[i];
+        b2i_grid_project(sel->grid, &p->axes[i], 1, &along);
+        B2I_TRY(
+            make_list(sel, &along, coords, p->ncoords[i], nrows * sel->walk.nbytes, nchunks, err));
+        coords += p->ncoords[i];
+    }
+    return B2C_OK;
+}
+
+static b2c_status check_count(const b2c_nd_places *p, b2c_error *err)
+{
+    uint64_t n = 1;
+    bool good = true, is_empty = false;
+    for (uint32_t i = 0; p->ncoords != NULL && i < p->naxes; i++) {
+        is_empty = is_empty || p->ncoords[i] == 0;
+    }
+    for (uint32_t i = 0; p->ncoords != NULL && !is_empty && i < p->naxes; i++) {
+        good = good && b2i_mul_u64(n, p->ncoords[i], &n);
+    }
+    if (p->ncoords != NULL && (!good || p->nplaces != (is_empty ? 0 : n))) {
+        return b2i_fail_field(err, B2C_E_ARGUMENT, B2C_NO_OFFSET, "nplaces",
+                              "must be the product of ncoords");
+    }
     return B2C_OK;
 }
 
@@ -180,9 +220,10 @@ b2c_status b2i_select_places(const b2i_grid *grid, const b2c_nd_places *places, 
                              b2i_selection *out, b2c_error *err)
 {
     out->grid = grid;
-    out->sorted = out->spare = NULL;
-    out->ngroups = out->nchunks = 0;
+    out->nlists = 0;
+    out->nchunks = 0;
     B2I_TRY(check_axes(grid, places, err));
+    B2I_TRY(check_count(places, err));
     B2I_TRY(select_rest(grid, places, out, err));
     if (!b2i_mul_u64(places->nplaces, out->walk.nbytes, &out->nbytes)) {
         return b2i_fail_field(err, B2C_E_ARGUMENT, B2C_NO_OFFSET, "nplaces",
@@ -191,18 +232,23 @@ b2c_status b2i_select_places(const b2i_grid *grid, const b2c_nd_places *places, 
     if (places->nplaces == 0) {
         return B2C_OK;
     }
-    b2c_status st = sort_into(out, places, nchunks, err);
+    b2c_status st = make_lists(out, places, nchunks, err);
     if (st != B2C_OK) {
         b2i_select_free(out);
         return st;
     }
-    out->nchunks = out->ngroups * out->walk.chunk_total;
+    out->nchunks = out->walk.chunk_total;
+    for (uint32_t l = 0; l < out->nlists; l++) { /* no more than the array has, or 0 */
+        out->nchunks *= out->lists[l].ngroups;
+    }
     return B2C_OK;
 }
 
 void b2i_select_free(b2i_selection *sel)
 {
-    b2i_free(sel->sorted);
-    b2i_free(sel->spare);
-    sel->sorted = sel->spare = NULL;
+    for (uint32_t l = 0; l < sel->nlists; l++) {
+        b2i_free(sel->lists[l].sorted);
+        b2i_free(sel->lists[l].spare);
+    }
+    sel->nlists = 0;
 }

@@ -299,8 +299,11 @@ static b2c_status read_kept(read_job *r, b2i_block_cache *cache, b2c_error *err)
 
 static uint64_t nbytes_touched(const b2i_selection *sel)
 {
-    uint64_t n = b2i_walk_nblocks(&sel->walk), nruns = sel->groups[sel->ngroups];
+    uint64_t n = b2i_walk_nblocks(&sel->walk), nruns = 1;
     uint64_t nbytes = sel->grid->block_nbytes;
+    for (uint32_t l = 0; l < sel->nlists; l++) { /* no more than the array has blocks */
+        nruns *= sel->lists[l].groups[sel->lists[l].ngroups];
+    }
     return n > UINT64_MAX / nbytes / nruns ? UINT64_MAX : n * nruns * nbytes;
 }
 

@@ -6,15 +6,9 @@
 
 b2c_status b2i_select_box(const b2i_grid *grid, b2i_box box, b2i_selection *out, b2c_error *err)
 {
-    /* One place along no dimension, in one run of one group. */
-    static const b2i_place here = { 0, 0, 0 };
-    static const uint64_t once[] = { 0, 1 };
-    out->sorted = out->spare = NULL;
     out->grid = grid;
+    out->nlists = 0;
     B2I_TRY(b2i_walk_init(grid, box, &out->walk, err));
-    out->places = &here;
-    out->runs = out->groups = once;
-    out->ngroups = 1;
     out->nchunks = out->walk.chunk_total;
     out->nbytes = out->walk.nbytes;
     return B2C_OK;
@@ -24,38 +18,55 @@ void b2i_select_chunk(const b2i_selection *sel, uint64_t i, b2i_chunk_part *out)
 {
     out->sel = sel;
     out->walk = sel->walk;
-    out->group = i / sel->walk.chunk_total;
     b2i_walk_to(&out->walk, i % sel->walk.chunk_total);
-    const uint64_t *runs = sel->groups + out->group;
-    uint64_t key = sel->places[sel->runs[runs[0]]].key;
-    out->nchunk = out->walk.nchunk + key / sel->grid->block_total;
-    out->nblocks = (uint32_t)(runs[1] - runs[0]) * out->walk.block_total;
+    out->nchunk = out->walk.nchunk;
+    out->nblocks = out->walk.block_total;
+    i /= sel->walk.chunk_total;
+    for (uint32_t l = sel->nlists; l-- > 0;) {
+        const b2i_place_list *list = &sel->lists[l];
+        const uint64_t *runs = out->groups[l] = list->groups + i % list->ngroups;
+        out->nchunk += list->places[list->runs[runs[0]]].key / sel->grid->block_total;
+        out->nblocks *= (uint32_t)(runs[1] - runs[0]);
+        i /= list->ngroups;
+    }
 }
 
 bool b2i_select_covers(const b2i_chunk_part *c)
 {
-    return c->sel->sorted == NULL && b2i_walk_covers(&c->walk);
+    return c->sel->nlists == 0 && b2i_walk_covers(&c->walk);
 }
 
 void b2i_select_block(const b2i_chunk_part *c, uint32_t i, b2i_block_rows *out)
 {
     const b2i_selection *sel = c->sel;
-    const uint64_t *run = sel->runs + sel->groups[c->group] + i / c->walk.block_total;
     b2i_walk_block(&c->walk, i % c->walk.block_total, &out->part);
-    out->first = sel->places + run[0];
-    out->end = sel->places + run[1];
-    out->part.rank += out->first->key % sel->grid->block_total;
+    i /= c->walk.block_total;
+    for (uint32_t l = sel->nlists; l-- > 0;) {
+        const b2i_place_list *list = &sel->lists[l];
+        uint32_t nruns = (uint32_t)(c->groups[l][1] - c->groups[l][0]);
+        const uint64_t *run = list->runs + c->groups[l][0] + i % nruns;
+        out->first[l] = list->places + run[0];
+        out->end[l] = list->places + run[1];
+        out->part.rank += out->first[l]->key % sel->grid->block_total;
+        i /= nruns;
+    }
 }
 
 uint64_t b2i_select_whole_block(const b2i_chunk_part *c, const b2i_block_rows *rows)
 {
     const b2i_copy *copy = &rows->part.copy;
     uint64_t nbytes = copy->ndim == 0 ? copy->itemsize : copy->n[0] * copy->itemsize;
-    if (rows->end - rows->first > 1 || !b2i_copy_is_run(copy) ||
-        nbytes != c->sel->grid->block_nbytes) {
+    uint64_t at = rows->part.box_at;
+    if (!b2i_copy_is_run(copy) || nbytes != c->sel->grid->block_nbytes) {
         return UINT64_MAX;
     }
-    return rows->first->i * c->walk.nbytes + rows->part.box_at;
+    for (uint32_t l = 0; l < c->sel->nlists; l++) {
+        if (rows->end[l] - rows->first[l] > 1) {
+            return UINT64_MAX;
+        }
+        at += rows->first[l]->to;
+    }
+    return at;
 }
 
 static void copy_item(uint8_t *dst, const uint8_t *src, size_t n)
@@ -78,35 +89,55 @@ static void copy_item(uint8_t *dst, const uint8_t *src, size_t n)
     }
 }
 
+/* The rows of one block, on their way from it or, with 'puts', to it. */
+typedef struct b2i_row_job {
+    const b2i_block_rows *rows;
+    b2i_copy copy;
+    uint32_t nlists;
+    bool puts;
+} row_job;
+
+static void move_row(const b2i_copy *copy, const uint8_t *src, uint8_t *dst)
+{
+    if (copy->ndim == 0) {
+        copy_item(dst, src, copy->itemsize);
+    } else {
+        b2i_copy_run(copy, src, dst);
+    }
+}
+
+/* The combinations of places of the lists from l on; src and dst are where those before lead to. */
+static void move_rows(const row_job *j, uint32_t l, const uint8_t *src, uint8_t *dst)
+{
+    if (l == j->nlists) {
+        move_row(&j->copy, src, dst);
+        return;
+    }
+    const b2i_place *end = j->rows->end[l];
+    bool last = l + 1 == j->nlists;
+    for (const b2i_place *p = j->rows->first[l]; p < end; p++) {
+        const uint8_t *from = src + (j->puts ? p->to : p->at);
+        uint8_t *to = dst + (j->puts ? p->at : p->to);
+        if (last) {
+            move_row(&j->copy, from, to);
+        } else {
+            move_rows(j, l + 1, from, to);
+        }
+    }
+}
+
 void b2i_select_take(const b2i_chunk_part *c, const b2i_block_rows *rows, const uint8_t *block,
                      uint8_t *items)
 {
-    const b2i_block_part *part = &rows->part;
-    for (const b2i_place *p = rows->first; p < rows->end; p++) {
-        const uint8_t *src = block + part->block_at + p->at;
-        uint8_t *dst = items + p->i * c->walk.nbytes + part->box_at;
-        if (part->copy.ndim == 0) {
-            copy_item(dst, src, part->copy.itemsize);
-        } else {
-            b2i_copy_run(&part->copy, src, dst);
-        }
-    }
+    const row_job j = { rows, rows->part.copy, c->sel->nlists, false };
+    move_rows(&j, 0, block + rows->part.block_at, items + rows->part.box_at);
 }
 
 void b2i_select_put(const b2i_chunk_part *c, const b2i_block_rows *rows, uint8_t *block,
                     const uint8_t *items)
 {
-    const b2i_block_part *part = &rows->part;
-    b2i_copy back = part->copy;
-    memcpy(back.src_stride, part->copy.dst_stride, sizeof back.src_stride);
-    memcpy(back.dst_stride, part->copy.src_stride, sizeof back.dst_stride);
-    for (const b2i_place *p = rows->first; p < rows->end; p++) {
-        uint8_t *dst = block + part->block_at + p->at;
-        const uint8_t *src = items + p->i * c->walk.nbytes + part->box_at;
-        if (back.ndim == 0) {
-            copy_item(dst, src, back.itemsize);
-        } else {
-            b2i_copy_run(&back, src, dst);
-        }
-    }
+    row_job j = { rows, rows->part.copy, c->sel->nlists, true };
+    memcpy(j.copy.src_stride, rows->part.copy.dst_stride, sizeof j.copy.src_stride);
+    memcpy(j.copy.dst_stride, rows->part.copy.src_stride, sizeof j.copy.dst_stride);
+    move_rows(&j, 0, items + rows->part.box_at, block + rows->part.block_at);
 }

@@ -600,6 +600,10 @@ static void test_places(void)
     BAD(B2C_E_ARGUMENT, p.axes[1] = UINT32_MAX);
     BAD(B2C_E_ARGUMENT, p.coords = NULL);
     BAD(B2C_E_RANGE, p.coords = far);
+    BAD(B2C_E_ARGUMENT, p.ncoords = far);
+    BAD(B2C_E_ARGUMENT, p.ncoords = zeros);
+    BAD(B2C_E_ARGUMENT, p.ncoords = ones, p.nplaces = 2);
+    BAD(B2C_E_RANGE, p.ncoords = ones, p.coords = far);
     BAD(B2C_E_ARGUMENT, p.naxes = 1); /* no box for the other axis */
     BAD(B2C_E_ARGUMENT, p.naxes = 1, p.start = zeros, p.count = ones);
     BAD(B2C_E_ARGUMENT, p.naxes = 1, p.start = zeros, p.count = ones, p.step = zeros);

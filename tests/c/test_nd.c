@@ -545,9 +545,54 @@ static void test_all_or_nothing(void)
 typedef struct place_list {
     b2c_nd_places p;
     uint64_t coords[60 * 16];
+    uint64_t ncoords[16]; /* used when the places are combinations */
     uint64_t start[16], count[16], step[16];
     uint64_t row; /* items of the box */
 } place_list;
+
+/* Single places, or combinations of coordinates along each axis. */
+static void random_coords(const b2c_nd *nd, place_list *list)
+{
+    b2c_nd_places *p = &list->p;
+    uint64_t n = 0;
+    p->nplaces = below(60);
+    for (uint32_t i = 0; i < p->naxes; i++) {
+        p->nplaces = nd->shape[p->axes[i]] == 0 ? 0 : p->nplaces;
+    }
+    if (below(2) == 0) {
+        for (; n < p->nplaces * p->naxes; n++) {
+            list->coords[n] = below(nd->shape[p->axes[n % p->naxes]]);
+        }
+        return;
+    }
+    p->ncoords = list->ncoords;
+    p->nplaces = 1;
+    for (uint32_t i = 0; i < p->naxes; i++) {
+        uint64_t size = nd->shape[p->axes[i]], most = p->naxes > 2 ? 3 : 9;
+        list->ncoords[i] = size == 0 ? 0 : below(most) + (below(8) != 0);
+        for (uint64_t k = 0; k < list->ncoords[i]; k++) {
+            list->coords[n++] = below(size);
+        }
+        p->nplaces *= list->ncoords[i];
+    }
+}
+
+/* The coordinate of place k along the i-th axis of the places. */
+static uint64_t coord_of(const place_list *list, uint64_t k, uint32_t i)
+{
+    const b2c_nd_places *p = &list->p;
+    const uint64_t *coords = list->coords;
+    if (p->ncoords == NULL) {
+        return coords[k * p->naxes + i];
+    }
+    for (uint32_t a = p->naxes; a-- > i + 1;) {
+        k /= p->ncoords[a];
+    }
+    for (uint32_t a = 0; a < i; a++) {
+        coords += p->ncoords[a];
+    }
+    return coords[k % p->ncoords[i]];
+}
 
 static void random_places(const b2c_nd *nd, place_list *list)
 {
@@ -561,13 +606,7 @@ static void random_places(const b2c_nd *nd, place_list *list)
             list->row *= list->count[d];
         }
     }
-    p->nplaces = below(60);
-    for (uint32_t i = 0; i < p->naxes; i++) {
-        p->nplaces = nd->shape[p->axes[i]] == 0 ? 0 : p->nplaces;
-    }
-    for (uint64_t i = 0; i < p->nplaces * p->naxes; i++) {
-        list->coords[i] = below(nd->shape[p->axes[i % p->naxes]]);
-    }
+    random_coords(nd, list);
     p->coords = list->coords;
     p->start = list->start;
     p->count = list->count;
@@ -583,7 +622,7 @@ static uint64_t place_of(const model *m, const place_list *list, uint64_t k, uin
     for (uint32_t d = m->nd.ndim; d-- > 0;) {
         if (axis > 0 && list->p.axes[axis - 1] == d) {
             axis--;
-            at += list->coords[k * list->p.naxes + axis] * stride[d];
+            at += coord_of(list, k, axis) * stride[d];
         } else {
             at += (list->start[d] + i % list->count[d] * list->step[d]) * stride[d];
             i /= list->count[d];
@@ -635,6 +674,7 @@ static void check_bad_places(const model *m, place_list *list)
 {
     uint8_t out[1];
     if (list->p.naxes > 0) {
+        list->p.ncoords = NULL;
         list->p.nplaces = 1;
         list->coords[list->p.naxes - 1] = m->nd.shape[list->p.axes[list->p.naxes - 1]];
         CHECK_EQ(b2c_nd_read_places(m->s, ctx, &m->nd, &list->p, out, 0, NULL), B2C_E_RANGE);

@@ -71,6 +71,16 @@ SCRIPTS = {
         check(b2.concat([a.slice(np.s_[:3000]), a.slice(np.s_[3000:])]))
         check(b2.squeeze(b2.expand_dims(a, 1)))
     """,
+    "oindex": """
+        a = b2.asarray(Rows(), **FAST)
+        rng = np.random.default_rng(0)
+        i, j = rng.permutation(SHAPE[0])[:4000], rng.permutation(SHAPE[1])[:4000]
+        got = a.oindex[i, j]  # 64 MB
+        np.testing.assert_array_equal(got[::7, ::11], i[::7, None] * 3 + j[::11])
+        got[...] = 1
+        a.oindex[i, j] = got
+        assert (a[int(i[77])][j] == 1).all() and a.oindex[:1, j[:9]].shape == (1, 9)
+    """,
     "reshape": """
         a = b2.asarray(Rows(), **FAST)
         flat = a.reshape((-1,), **FAST)
