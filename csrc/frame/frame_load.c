@@ -46,6 +46,10 @@ b2c_status b2i_frame_get(const b2i_frame_source *f, uint64_t at, uint64_t n, b2i
         return b2i_fail_sizes(err, B2C_E_TRUNCATED, f->len, "the frame is cut short", at + n,
                               f->len);
     }
+    if (n == 0) { /* there may be no address that it could have */
+        *out = b2i_span_of(NULL, 0);
+        return B2C_OK;
+    }
     if (is_in(&f->head, at, n, out) || is_in(&f->tail, at, n, out)) {
         return B2C_OK;
     }

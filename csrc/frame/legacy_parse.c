@@ -117,8 +117,8 @@ static b2c_status check_sizes(const raw_head *h, b2c_error *err)
     if (h->cbytes > INT64_MAX) {
         return bad(err, 0x27, "cbytes", "the size of the chunks is negative");
     }
-    if (h->typesize == 0 || h->typesize > INT32_MAX) {
-        return bad(err, 0x30, "typesize", "the type size is not positive");
+    if (h->typesize == 0 || h->typesize > B2C_MAX_TYPESIZE) {
+        return bad(err, 0x30, "typesize", "the type size is not from 1 to 536866816");
     }
     if (h->chunksize > INT32_MAX && h->chunksize != UINT32_MAX) {
         return bad(err, 0x35, "chunksize", "the chunk size is below -1");
