@@ -191,6 +191,10 @@ void b2i_select_block(const b2i_chunk_part *chunk, uint32_t i, b2i_block_rows *o
 /* Place among the selection's bytes of a block whose bytes are there in order, or UINT64_MAX. */
 uint64_t b2i_select_whole_block(const b2i_chunk_part *chunk, const b2i_block_rows *rows);
 
+/* Puts one item to all places of the selection's bytes that come from a block. */
+void b2i_select_fill(const b2i_chunk_part *chunk, const b2i_block_rows *rows, const uint8_t *item,
+                     uint8_t *items);
+
 /* Copies the items of one block from it to the selection's bytes, and back. */
 void b2i_select_take(const b2i_chunk_part *chunk, const b2i_block_rows *rows, const uint8_t *block,
                      uint8_t *items);

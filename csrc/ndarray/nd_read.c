@@ -13,6 +13,9 @@
 /* About as many stored bytes are read at once when blocks are neighbours. */
 #define READ_AHEAD_NBYTES ((uint64_t)1 << 20)
 
+/* A block of one item again and again is not made in memory above this. */
+#define LARGE_BLOCK_NBYTES ((uint64_t)1 << 20)
+
 /* A block that is to be decoded because the cache does not have it. */
 typedef struct b2i_missing_block {
     uint64_t chunk; /* as in b2i_select_chunk() */
@@ -61,7 +64,8 @@ typedef struct b2i_chunk_job {
     missing *missing;  /* NULL: all blocks of the part */
     uint32_t first;    /* of those, where the loop begins */
     bool other_blocks; /* the stored blocks are not the array's */
-    b2i_scratch tmp;   /* a block of such a chunk */
+    b2i_scratch tmp;   /* a block of such a chunk, or the item */
+    uint8_t *item;     /* which all are, or NULL */
     uint8_t *dst;
 } chunk_job;
 
@@ -81,6 +85,16 @@ static b2c_status decode(const chunk_job *j, uint32_t worker, uint64_t rank, uin
     return b2i_chunk_decode_unit(j->ctx, worker, j->chunk, (uint32_t)rank, dst, err);
 }
 
+/* Whether all items are the same and making a block of them is not worth its memory. */
+static bool is_one_item(const chunk_job *j)
+{
+    const b2i_chunk_head *h = &j->chunk->head;
+    const b2i_grid *g = j->part.sel->grid;
+    uint32_t period = h->special == B2C_SPECIAL_VALUE ? h->value_len : h->typesize;
+    return h->special != B2C_SPECIAL_NONE && g->itemsize % period == 0 &&
+           j->chunk->site.hook.fn == NULL && g->block_nbytes > LARGE_BLOCK_NBYTES;
+}
+
 static b2c_status read_block(void *arg, uint32_t item, uint32_t worker, b2c_error *err)
 {
     chunk_job *j = arg;
@@ -90,6 +104,10 @@ static b2c_status read_block(void *arg, uint32_t item, uint32_t worker, b2c_erro
     uint64_t whole_at = b2i_select_whole_block(&j->part, &rows);
     if (whole_at != UINT64_MAX) {
         return decode(j, worker, rows.part.rank, j->dst + whole_at, err);
+    }
+    if (j->item != NULL) {
+        b2i_select_fill(&j->part, &rows, j->item, j->dst);
+        return B2C_OK;
     }
     uint8_t *block;
     if (m != NULL && m->slot != NULL) {
@@ -106,6 +124,18 @@ static b2c_status read_block(void *arg, uint32_t item, uint32_t worker, b2c_erro
         m->slot->key = m->key;
     }
     b2i_select_take(&j->part, &rows, block, j->dst);
+    return B2C_OK;
+}
+
+static b2c_status decode_item(chunk_job *j, b2c_error *err)
+{
+    size_t n = j->part.sel->grid->itemsize;
+    uint8_t *item = b2i_scratch_get(&j->tmp, n);
+    if (item == NULL) {
+        return b2i_fail_memory(err);
+    }
+    B2I_TRY(b2i_chunk_decode_range(j->ctx, j->chunk, 0, n, item, err));
+    j->item = item;
     return B2C_OK;
 }
 
@@ -141,6 +171,9 @@ static b2c_status read_blocks(chunk_job *j, b2i_stored_chunk *c, uint32_t n, b2c
     j->chunk = &c->chunk;
     j->other_blocks = c->chunk.head.has_vlblocks || c->chunk.head.blocksize != g->block_nbytes;
     B2I_TRY(b2i_ctx_prepare(j->ctx, 1, &nworkers, err));
+    if (is_one_item(j)) {
+        B2I_TRY(decode_item(j, err));
+    }
     if (j->other_blocks) { /* one after the other: each may use the whole pool */
         for (uint32_t i = 0; i < n; i++) {
             B2I_TRY(read_block(j, i, 0, err));
@@ -173,6 +206,7 @@ static b2c_status read_chunk(const read_job *r, b2c_ctx *ctx, uint64_t i, missin
     j.missing = m;
     j.first = 0;
     j.tmp = (b2i_scratch){ 0 };
+    j.item = NULL;
     b2i_select_chunk(r->sel, i, &j.part);
     B2I_TRY(b2i_nd_check_chunk(r->s, r->sel->grid, j.part.nchunk, err));
     B2I_TRY(b2i_stored_chunk_open(r->s, j.part.nchunk, NULL, &c, err));

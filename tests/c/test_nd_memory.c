@@ -86,6 +86,39 @@ static void check_places(const b2c_schunk *s, b2c_pool *pool, uint32_t *out)
     b2c_ctx_free(ctx);
 }
 
+/* Blocks of 64 MiB that are one item again and again: only what is read takes memory. */
+static void test_special(b2c_ctx *own)
+{
+    static const b2c_nd huge = { .size = sizeof huge,
+                                 .ndim = 2,
+                                 .itemsize = 8,
+                                 .shape = { 1 << 14, 1 << 14 },
+                                 .chunks = { 1 << 13, 1 << 12 },
+                                 .blocks = { 1 << 12, 1 << 11 } };
+    static const uint8_t kinds[] = { B2C_SPECIAL_ZERO, B2C_SPECIAL_NAN, B2C_SPECIAL_VALUE };
+    static const uint64_t start[] = { 4000, 2000 }, count[] = { 30, 20 }, step[] = { 7, 300 };
+    const double value = 2.5, nan = strtod("nan", NULL);
+    const double expected[] = { 0, nan, value };
+    for (int k = 0; k < 3; k++) {
+        b2c_schunk *s = nd_array_new(&huge, NULL, B2C_FILTER_SHUFFLE);
+        uint64_t n = b2c_nd_chunksize(&huge) * b2c_nd_nchunks(&huge);
+        CHECK_EQ(b2c_schunk_fill_special(s, n, kinds[k], &value, NULL), B2C_OK);
+        double out[600], item = 1;
+        int wrong = 0;
+        b2i_alloc_fail_at(0, false);
+        CHECK_EQ(b2c_nd_read(s, own, &huge, start, count, step, out, sizeof out, NULL), B2C_OK);
+        CHECK(b2i_alloc_nbytes() <= 1 << 16);
+        for (int i = 0; i < 600; i++) {
+            wrong += memcmp(&out[i], &expected[k], sizeof item) != 0;
+        }
+        CHECK_EQ(wrong, 0);
+        CHECK_EQ(b2c_nd_read_item(s, own, &huge, start, 0, &item, sizeof item, NULL), B2C_OK);
+        CHECK(memcmp(&item, &expected[k], sizeof item) == 0);
+        CHECK(b2i_alloc_nbytes() <= 1 << 16);
+        b2c_schunk_free(s);
+    }
+}
+
 int main(void)
 {
     b2c_pool *pool = NULL;
@@ -111,6 +144,7 @@ int main(void)
         b2c_schunk_free(s);
         (void)remove(path);
     }
+    test_special(ctx);
     free(items);
     free(out);
     b2c_ctx_free(ctx);
