@@ -13,14 +13,20 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
+/* Whether an allocation of this run was made to fail, so that nothing needs to succeed any more. */
+int fuzz_is_excused(void);
+
 /* Stops the process with a message when a property does not hold, also in release builds. */
-#define FUZZ_REQUIRE(cond)                                                                         \
+#define FUZZ_ALWAYS(cond)                                                                          \
     do {                                                                                           \
         if (!(cond)) {                                                                             \
             fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #cond);                             \
             abort();                                                                               \
         }                                                                                          \
     } while (0)
+
+/* The same for what may be otherwise when there was no memory. */
+#define FUZZ_REQUIRE(cond) FUZZ_ALWAYS((cond) || fuzz_is_excused())
 
 /* Decoded sizes a target accepts: enough for every path, small enough to be fast. */
 enum { FUZZ_MAX_NBYTES = 1 << 20 };
@@ -48,9 +54,9 @@ static inline b2c_ctx *fuzz_ctx(void)
 static inline void fuzz_check_error(b2c_status status, const b2c_error *err)
 {
     if (status != B2C_OK) {
-        FUZZ_REQUIRE(err->status == status);
-        FUZZ_REQUIRE(err->what != NULL && err->what[0] != '\0');
-        FUZZ_REQUIRE(status != B2C_E_INTERNAL);
+        FUZZ_ALWAYS(err->status == status);
+        FUZZ_ALWAYS(err->what != NULL && err->what[0] != '\0');
+        FUZZ_ALWAYS(status != B2C_E_INTERNAL);
     }
 }
 
@@ -60,6 +66,11 @@ static inline uint8_t *fuzz_alloc(size_t n)
     uint8_t *p = malloc(n == 0 ? 1 : n);
     FUZZ_REQUIRE(p != NULL);
     return p;
+}
+
+static inline uint32_t fuzz_u32(const uint8_t *p)
+{
+    return p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
 }
 
 #endif

@@ -86,7 +86,9 @@ static void convert(const b2c_schunk *s)
     fuzz_check_error(status, &err);
     if (status == B2C_OK) {
         FUZZ_REQUIRE(b2c_schunk_open_mem(frame, len, 0, &limits, &t, &err) == B2C_OK);
-        compare(s, t);
+        if (t != NULL) {
+            compare(s, t);
+        }
         b2c_schunk_free(t);
     }
     free(frame);

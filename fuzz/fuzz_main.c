@@ -1,18 +1,27 @@
 /*
  * fuzz_main.c: replays files through a fuzz target without a fuzzing engine.
- * Arguments are files or directories (not searched recursively).
+ * Arguments are files or directories (not searched recursively), and before them one of:
+ *   --guard  the input ends where a page begins that nobody may touch
+ *   --alloc  again and again, the first, second, … allocation of the library failing
  * SPDX-License-Identifier: BSD-3-Clause
  */
+#include "alloc.h"
 #include "fuzz.h"
 
 #include <dirent.h>
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
-static size_t nfiles;
+static enum { PLAIN, GUARD, ALLOC } mode;
+static size_t nfiles, nruns;
+static uint64_t failing; /* number of the allocation that fails, or 0 */
+
+int fuzz_is_excused(void)
+{
+    return failing != 0 && b2i_alloc_count() >= failing;
+}
 
 /* The bytes in a block of exactly their size, so that a sanitizer sees every overrun. */
 static uint8_t *read_file(const char *path, size_t *n)
@@ -33,11 +42,55 @@ static uint8_t *read_file(const char *path, size_t *n)
     return bytes;
 }
 
+static void run(const uint8_t *bytes, size_t n)
+{
+    (void)LLVMFuzzerTestOneInput(bytes, n);
+    nruns++;
+}
+
+static void run_at_guard(const uint8_t *bytes, size_t n)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE), room = (n + page - 1) / page * page;
+    uint8_t *p =
+        mmap(NULL, room + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (p == MAP_FAILED || mprotect(p + room, page, PROT_NONE) != 0) {
+        perror("mmap");
+        exit(2);
+    }
+    memcpy(p + room - n, bytes, n);
+    run(p + room - n, n);
+    (void)munmap(p, room + page);
+}
+
+/* Each of the first allocations, then fewer and fewer of them. */
+static void run_without_memory(const uint8_t *bytes, size_t n)
+{
+    bool reached = true;
+    run(bytes, n); /* what targets keep from input to input is made without failures */
+    for (failing = 1; reached; failing += 1 + failing / 8) {
+        b2i_alloc_fail_at(failing, false);
+        run(bytes, n);
+        reached = fuzz_is_excused();
+        b2i_alloc_fail_at(0, false);
+    }
+    failing = 0;
+}
+
 static void replay_file(const char *path)
 {
     size_t n = 0;
     uint8_t *bytes = read_file(path, &n);
-    (void)LLVMFuzzerTestOneInput(bytes, n);
+    switch (mode) {
+    case GUARD:
+        run_at_guard(bytes, n);
+        break;
+    case ALLOC:
+        run_without_memory(bytes, n);
+        break;
+    default:
+        run(bytes, n);
+        break;
+    }
     free(bytes);
     nfiles++;
 }
@@ -63,7 +116,18 @@ static void replay_dir(const char *path)
 
 int main(int argc, char **argv)
 {
-    for (int i = 1; i < argc; i++) {
+    int i = 1;
+    if (argc > 1 && strncmp(argv[1], "--", 2) == 0) {
+        mode = strcmp(argv[1], "--guard") == 0   ? GUARD
+               : strcmp(argv[1], "--alloc") == 0 ? ALLOC
+                                                 : PLAIN;
+        if (mode == PLAIN) {
+            fprintf(stderr, "%s: unknown option\n", argv[1]);
+            return 2;
+        }
+        i++;
+    }
+    for (; i < argc; i++) {
         struct stat st;
         if (stat(argv[i], &st) != 0) {
             fprintf(stderr, "%s: %s\n", argv[i], strerror(errno));
@@ -75,6 +139,6 @@ int main(int argc, char **argv)
             replay_file(argv[i]);
         }
     }
-    printf("%zu inputs replayed\n", nfiles);
+    printf("%zu inputs replayed, %zu runs\n", nfiles, nruns);
     return nfiles == 0;
 }

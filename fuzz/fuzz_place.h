@@ -23,11 +23,6 @@ typedef struct fuzz_place {
     char path[128]; /* of the frame: the directory, or a file in it */
 } fuzz_place;
 
-static inline uint32_t fuzz_u32(const uint8_t *p)
-{
-    return p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
-}
-
 static inline void fuzz_write_file(const char *path, const uint8_t *p, size_t n, size_t at,
                                    size_t hole)
 {
@@ -39,7 +34,7 @@ static inline void fuzz_write_file(const char *path, const uint8_t *p, size_t n,
     (void)close(fd);
 }
 
-/* Removes a file, or a directory with the files in it. */
+/* Removes a file, or a directory with the files and empty directories in it. */
 static inline void fuzz_remove(const char *path)
 {
     DIR *dir = opendir(path);
@@ -49,10 +44,19 @@ static inline void fuzz_remove(const char *path)
         return;
     }
     while ((e = readdir(dir)) != NULL) {
-        (void)unlinkat(dirfd(dir), e->d_name, 0);
+        bool is_self = strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0;
+        if (!is_self && unlinkat(dirfd(dir), e->d_name, 0) != 0) {
+            (void)unlinkat(dirfd(dir), e->d_name, AT_REMOVEDIR);
+        }
     }
     (void)closedir(dir);
     (void)rmdir(path);
+}
+
+/* A folder in memory where there is one, for speed. */
+static inline const char *fuzz_tmp(void)
+{
+    return access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
 }
 
 /* False when the input is too short.  fuzz_remove(place->dir) removes it all. */
@@ -68,8 +72,8 @@ static inline bool fuzz_place_make(fuzz_place *place, const char *name, const ui
     data += FUZZ_HEAD_LEN;
     n -= FUZZ_HEAD_LEN;
     at = at < n ? at : n;
-    const char *tmp = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp"; /* memory, for speed */
-    (void)snprintf(place->dir, sizeof place->dir, "%s/fuzz-%s-%ld", tmp, name, (long)getpid());
+    (void)snprintf(place->dir, sizeof place->dir, "%s/fuzz-%s-%ld", fuzz_tmp(), name,
+                   (long)getpid());
     (void)mkdir(place->dir, 0700);
     (void)snprintf(place->path, sizeof place->path, "%s/chunks.b2frame", place->dir);
     (void)snprintf(chunk, sizeof chunk, "%s/00000000.chunk", place->dir);
