@@ -372,7 +372,114 @@ def repair_seeds() -> Seeds:
         yield "no-index-file", struct.pack("<BII", 1, 0, 0) + Path(folder, "d", "00000000.chunk").read_bytes()
 
 
+def getitem_seeds() -> Seeds:
+    wanted = ["LZ4-ramp", "BLOSCLZ-text", "ZSTD-delta", "ZLIB-bits", "memcpy", "value", "nan4", "zeros"]
+    wanted += ["vlblocks", "blosc1-split", "blosc1-small", "LZ4-dictionary"]
+    chunks = dict(chunk_seeds())
+    ranges = [(0, 1), (200, 3), (126, 5), (7, 300)]
+    head = struct.pack("<B8I", len(ranges), *(n for r in ranges for n in r))
+    for name in wanted:
+        yield name, head + chunks[name]
+    beyond = [(0, 1 << 31), (374, 2), (1 << 31, 1 << 31), (375, 0)]
+    raw = struct.pack("<B8I", 0x80 | len(beyond), *(n for r in beyond for n in r))
+    yield "ranges-beyond", raw + chunks["LZ4-ramp"]
+
+
+def slice_seeds() -> Seeds:
+    rng = random.Random(7)
+    keys = [rng.randbytes(144), bytes([0, 3, 0] * 48), bytes([9, 255, 200] * 48), bytes([250, 30, 1] * 48)]
+    metas = {name: meta for name, meta in nd_seeds() if name != "msgpack"}
+    metas["1d"] = b2nd((100,), (30,), (7,), "<i4")
+    metas["3d"] = b2nd((6, 5, 7), (4, 4, 3), (2, 3, 3), "<i2")
+    metas["large-blocks"] = b2nd((5, 6), (2, 3), (2, 3), "|u1")
+    for i, (name, meta) in enumerate(metas.items()):
+        yield name, bytes([3 if i % 3 else 8]) + keys[i % 4] + meta
+        yield f"{name}-zeros", bytes([32]) + keys[(i + 1) % 4] + meta
+
+
+def meta_seeds() -> Seeds:
+    import blosc2c
+
+    def parts(frame: bytes) -> bytes:
+        header_len = struct.unpack_from(">I", frame, 0x0B)[0]
+        trailer_len = struct.unpack_from(">I", frame, len(frame) - 22)[0]
+        first = frame[0x57:header_len]
+        return struct.pack("<H", len(first)) + first + frame[-trailer_len:-23]
+
+    for library in (blosc2c, blosc2):
+        s = library.SChunk(1000, contiguous=True, meta={"a": 1, "bb": "x" * 40})
+        yield f"fixed-{library.__name__}", parts(s.to_cframe())
+        for i in range(5):
+            s.vlmeta[f"name{i}"] = "value" * i
+        s.vlmeta["long"] = list(range(300))
+        yield f"both-{library.__name__}", parts(s.to_cframe())
+    yield "none", parts(blosc2c.SChunk(1000).to_cframe())
+    # Hostile ones: a name twice, contents that overlap, places outside, lengths beyond the end.
+    content = b"\xc6\0\0\0\2hi"
+    trailer = b"\x94\1\x93\xcd\0\6\xde\0\0\xdc\0\0"
+
+    def section(names: list[tuple[bytes, int]], contents: bytes) -> bytes:
+        body = b"".join(bytes([0xA0 + len(n)]) + n + struct.pack(">BI", 0xD2, at) for n, at in names)
+        head = b"\x93\xcd\0\7\xde" + struct.pack(">H", len(names)) + body + b"\xdc\0\1" + contents
+        return struct.pack("<H", len(head)) + head + trailer
+
+    yield "same-name", section([(b"a", 113), (b"a", 113)], content * 9)
+    yield "overlap", section([(bytes([97 + i]), 0x57 + 102) for i in range(13)], content)
+    yield "outside", section([(b"a", 0xFFFFFFF0)], content)
+    yield "too-long", section([(b"a", 0x57 + 17)], b"\xc6\xff\xff\xff\xffhi")
+    yield "zero-in-name", section([(b"a\0", 0x57 + 18)], content)
+
+
+def sframe_seeds() -> Seeds:
+    import tempfile
+
+    import blosc2c
+
+    a_file, link_out, link_to_dir, loop, folder_kind, fifo = range(6)
+    index_name, lock_name, tmp_name = 240, 241, 242
+
+    def entry(kind: int, name: int, raw: bytes | None = None) -> bytes:
+        return bytes([kind, name]) + (struct.pack("<I", len(raw)) + raw if raw is not None else b"")
+
+    with tempfile.TemporaryDirectory() as folder:
+        for library in (blosc2c, blosc2):
+            path = Path(folder, library.__name__)
+            s = library.SChunk(300, cparams={"typesize": 4}, urlpath=str(path), contiguous=False)
+            for i in range(3):
+                s.append_data(text(300, i) if i % 2 == 0 else bytes(300))
+            if library is blosc2c:
+                s.close()
+            index = entry(a_file, index_name, (path / "chunks.b2frame").read_bytes())
+            chunks = [
+                entry(a_file, n, (path / f"{n:08X}.chunk").read_bytes())
+                for n in range(2)
+                if (path / f"{n:08X}.chunk").exists()
+            ]
+            for flags in range(8):
+                if flags in (0, 3, 6, 7):
+                    yield f"{library.__name__}-{flags}", bytes([flags]) + index + b"".join(chunks)
+        for word, kind in [
+            ("link-out", link_out),
+            ("link-to-directory", link_to_dir),
+            ("loop", loop),
+            ("directory", folder_kind),
+            ("fifo", fifo),
+        ]:
+            yield f"chunk-is-{word}", b"\7" + index + entry(kind, 0) + b"".join(chunks[1:])
+            yield f"index-is-{word}", b"\7" + entry(kind, index_name) + b"".join(chunks)
+            yield f"lock-is-{word}", b"\3" + index + b"".join(chunks) + entry(kind, lock_name)
+            yield f"tmp-is-{word}", b"\2" + index + b"".join(chunks) + entry(kind, tmp_name)
+        names = b"".join(entry(a_file, n, b"x") for n in range(243, 256))
+        yield "strange-names", b"\7" + index + b"".join(chunks) + names
+        yield "lock-file", b"\3" + index + b"".join(chunks) + entry(a_file, lock_name, b"\xff" * 16)
+        yield "no-index", b"\4" + b"".join(chunks)
+
+
 TARGETS = {
+    "getitem": getitem_seeds,
+    "slice": slice_seeds,
+    "meta": meta_seeds,
+    "sframe": sframe_seeds,
     "repair": repair_seeds,
     "chunk": chunk_seeds,
     "frame": frame_seeds,
