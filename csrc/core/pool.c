@@ -194,10 +194,44 @@ static void worker_signals(sigset_t *set)
     sigdelset(set, SIGABRT);
 }
 
+#ifdef B2I_FAIL_ALLOC
+
+static pthread_mutex_t fail_lock = PTHREAD_MUTEX_INITIALIZER;
+static uint64_t ntried, fail_at;
+static bool fail_for_good;
+
+void b2i_thread_fail_at(uint64_t n, bool for_good)
+{
+    pthread_mutex_lock(&fail_lock);
+    ntried = 0;
+    fail_at = n;
+    fail_for_good = for_good;
+    pthread_mutex_unlock(&fail_lock);
+}
+
+uint64_t b2i_thread_count(void)
+{
+    pthread_mutex_lock(&fail_lock);
+    uint64_t n = ntried;
+    pthread_mutex_unlock(&fail_lock);
+    return n;
+}
+
+static bool fails_now(void)
+{
+    pthread_mutex_lock(&fail_lock);
+    ntried++;
+    bool fails = fail_at != 0 && (ntried == fail_at || (fail_for_good && ntried > fail_at));
+    pthread_mutex_unlock(&fail_lock);
+    return fails || b2i_alloc_fails_now(); /* both have their tests */
+}
+
+#endif
+
 static bool start_worker(b2c_pool *pool)
 {
 #ifdef B2I_FAIL_ALLOC
-    if (b2i_alloc_fails_now()) {
+    if (fails_now()) {
         return false;
     }
 #endif

@@ -7,6 +7,8 @@
 
 #include "status.h"
 
+#include <stdbool.h>
+
 /*
  * One item of a loop.  'worker' is below the loop's 'nworkers' and no two items
  * run at the same time with the same number: it indexes scratch memory.
@@ -25,5 +27,13 @@ typedef b2c_status b2i_job_fn(void *arg, uint32_t item, uint32_t worker, b2c_err
  */
 b2c_status b2i_pool_run(b2c_pool *pool, uint32_t nworkers, uint32_t nitems, b2i_job_fn *fn,
                         void *arg, b2c_error *err);
+
+#ifdef B2I_FAIL_ALLOC
+/* Tests: the start of thread number n from now on (1 = the next) fails, once or for good; 0 =
+ * never. */
+void b2i_thread_fail_at(uint64_t n, bool for_good);
+/* Starts that were tried since then. */
+uint64_t b2i_thread_count(void);
+#endif
 
 #endif
