@@ -138,10 +138,19 @@ static b2c_schunk *open_it(int mode)
     return s;
 }
 
-/* Whether the chunk's bytes come from outside; an input could hold them only on purpose. */
-static bool is_secret(const uint8_t *out, size_t len)
+static uint64_t hash_of(const uint8_t *p, size_t n)
 {
-    return len == 16 && memcmp(out, secret + 32, 16) == 0;
+    uint64_t h = 0xCBF29CE484222325u;
+    for (size_t i = 0; i < n; i++) {
+        h = (h ^ p[i]) * 0x100000001B3u;
+    }
+    return h;
+}
+
+/* Whether these bytes come from outside.  Engines learn what is compared with memcmp(). */
+static bool is_secret(const uint8_t *p, size_t n, size_t at)
+{
+    return n == sizeof secret - at && hash_of(p, n) == hash_of(secret + at, n);
 }
 
 static void read_all(const b2c_schunk *s)
@@ -155,10 +164,10 @@ static void read_all(const b2c_schunk *s)
         int has_checksum;
         b2c_status status = b2c_schunk_decode_chunk(s, fuzz_ctx(), i, out, sizeof out, &len, &err);
         fuzz_check_error(status, &err);
-        FUZZ_REQUIRE(status != B2C_OK || !is_secret(out, len));
+        FUZZ_REQUIRE(status != B2C_OK || !is_secret(out, len, B2C_HEADER_LEN));
         status = b2c_schunk_get_chunk(s, i, out, sizeof out, &len, &err);
         fuzz_check_error(status, &err);
-        FUZZ_REQUIRE(status != B2C_OK || memcmp(out, secret, sizeof secret) != 0);
+        FUZZ_REQUIRE(status != B2C_OK || !is_secret(out, len, 0));
         status = b2c_schunk_verify_chunk(s, fuzz_ctx(), i, &has_checksum, &err);
         fuzz_check_error(status, &err);
     }
