@@ -573,7 +573,12 @@ static b2c_status open_usually(const b2i_salvage_job *job, const char *path, boo
         }
         return b2i_note(job->to, B2C_PART_FRAME, NULL, 0, &why, err);
     }
-    B2I_TRY(count_heads(out->s, &named, &there, err));
+    st = count_heads(out->s, &named, &there, err);
+    if (st != B2C_OK) {
+        b2i_schunk_abandon(out->s);
+        out->s = NULL;
+        return st;
+    }
     /* A fingerprint vouches for the index. */
     *usable = (there == named && !has_odd(&out->s->now)) || out->s->store->is_trusted;
     if (!*usable) {
