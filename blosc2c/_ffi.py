@@ -81,7 +81,8 @@ def exception(status: int, err: Any = None, path: str | None = None) -> BaseExce
         if status in _UNKNOWN and "actual" in facts:
             what = f"{_unknown(status, facts.pop('actual'))}: {what}"
             del facts["expected"]
-    message = _describe(what, facts, path, "there are" if status == lib.B2C_E_RANGE else "expected")
+    sizes = "asked for {actual}, there are {expected}" if status == lib.B2C_E_RANGE else _SIZES
+    message = _describe(what, facts, path, sizes)
     if status in _UNKNOWN and err is not None:
         unknown = _EXCEPTIONS[status](message, path=path, **facts)
         unknown.__cause__ = broken_plugins.get((_UNKNOWN[status], err.actual))
@@ -148,14 +149,17 @@ def keep_failure(exc: BaseException) -> int:
     return number
 
 
-def _describe(what: str, facts: dict[str, Any], path: str | None, relation: str) -> str:
+_SIZES = "expected {expected}, not {actual}"
+
+
+def _describe(what: str, facts: dict[str, Any], path: str | None, sizes: str) -> str:
     where = [path] if path else []
     where += [f"{name} {facts[name]}" for name in ("chunk", "block", "field") if facts.get(name) is not None]
     if facts.get("offset") is not None:
         where.append(f"byte {facts['offset']}")
     message = f"{what} ({', '.join(where)})" if where else what
     if "expected" in facts:
-        message += f": {relation} {facts['expected']}, not {facts['actual']}"
+        message += ": " + sizes.format_map(facts)
     return message
 
 

@@ -200,3 +200,11 @@ def test_every_change_of_an_array_is_found_or_harmless():
                     a[...] if isinstance(a, b2.NDArray) else a[:]
             except (b2.Blosc2Error, MemoryError):
                 pass
+
+
+def test_numbers_beyond_the_end_are_told():
+    with b2.SChunk(chunksize=400, data=bytes(1200)) as s:
+        with pytest.raises(b2.ChunkIndexError, match="no chunk of this number: asked for 3, there are 3"):
+            s.decompress_chunk(3)
+        with pytest.raises(b2.ChunkIndexError, match="asked for 7, there are 3"):
+            s.insert_chunk(7, s.get_chunk(0))
