@@ -23,16 +23,17 @@ from __future__ import annotations
 import functools
 import math
 import struct
+import sys
 from typing import TYPE_CHECKING, Any
 
 import msgpack
-import numpy as np
 
-from . import dtype as dtypes
 from .errors import FormatError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    import numpy as np
 
     from .ndarray import NDArray
     from .schunk import SChunk
@@ -73,18 +74,19 @@ def _to_msgpack(value: Any) -> Any:
     """What msgpack can store in place of a `value` that is none of its own types."""
     if isinstance(value, tuple):
         return [_TUPLE_MARK, *value]
-    if isinstance(value, np.generic):
+    numpy = sys.modules.get("numpy")  # values are of its types only when it is there
+    if numpy is not None and isinstance(value, numpy.generic):
         item = value.item()
         if isinstance(item, bool | int | float | str | bytes):
             return item
-        return _unknown(value) if isinstance(item, np.generic) else _to_msgpack(item)
+        return _unknown(value) if isinstance(item, numpy.generic) else _to_msgpack(item)
     if isinstance(value, complex):
         return msgpack.ExtType(_COMPLEX, struct.pack(">dd", value.real, value.imag))
     if isinstance(value, set | frozenset):
         # In an order that does not depend on the run: equal sets make equal bytes.
         items = sorted(pack(item) for item in value)
         return msgpack.ExtType(_SET, msgpack.Packer().pack_array_header(len(items)) + b"".join(items))
-    if isinstance(value, np.ndarray):
+    if numpy is not None and isinstance(value, numpy.ndarray):
         return msgpack.ExtType(_ARRAY, pack(_array_fields(value)))
     kinds: tuple[Callable[[Any], Any], ...] = (dict, list, str, bytes, int, float)
     for kind in kinds:  # subclasses of these
@@ -100,6 +102,8 @@ def _unknown(value: Any) -> Any:
 
 
 def _array_fields(array: np.ndarray[Any, Any]) -> dict[str, Any]:
+    from . import dtype as dtypes
+
     shape = list(array.shape)
     if array.dtype.hasobject:
         return {"values": array.ravel().tolist(), "shape": shape}
@@ -153,6 +157,10 @@ def _decode_set(data: bytes, depth: int) -> set[Any]:
 
 
 def _decode_array(data: bytes, depth: int) -> np.ndarray[Any, Any]:
+    import numpy as np
+
+    from . import dtype as dtypes
+
     fields = _unpack(data, depth)
     if not isinstance(fields, dict):
         raise FormatError(f"an array is stored as a map, not as {type(fields).__name__}")
@@ -175,6 +183,8 @@ def _decode_array(data: bytes, depth: int) -> np.ndarray[Any, Any]:
 
 
 def _object_array(values: Any, shape: list[int]) -> np.ndarray[Any, Any]:
+    import numpy as np
+
     if not isinstance(values, list | tuple):
         raise FormatError(f"objects are stored as a list, not as {type(values).__name__}")
     if isinstance(values, tuple):
