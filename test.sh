@@ -111,7 +111,7 @@ step "C tests: zlib instead of libdeflate, no SIMD"
 c_tests generic -DB2C_WITH_LIBDEFLATE=OFF -DB2C_SIMD=OFF
 
 # Not worth their minutes in what follows: millions of small file operations of one thread.
-selection=(--exclude-regex '^(test_(bitflips|crash|faults)|alloc_.*)$')
+selection=(--exclude-regex '^(test_(bitflips|crash|faults)|(alloc|mutate)_.*)$')
 
 step "C tests: thread sanitizer"
 # It needs a predictable address space; containers may forbid asking for one.

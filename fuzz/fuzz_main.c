@@ -1,12 +1,14 @@
 /*
  * fuzz_main.c: replays files through a fuzz target without a fuzzing engine.
  * Arguments are files or directories (not searched recursively), and before them one of:
- *   --guard  the input ends where a page begins that nobody may touch
- *   --alloc  again and again, the first, second, … allocation of the library failing
+ *   --guard   the input ends where a page begins that nobody may touch
+ *   --alloc   again and again, the first, second, … allocation of the library failing
+ *   --mutate  what the mutator makes of each input; always the same
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include "alloc.h"
 #include "fuzz.h"
+#include "mutate.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -14,7 +16,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static enum { PLAIN, GUARD, ALLOC } mode;
+enum { NMUTATED = 32, NCHANGES = 4, ROOM = 4096 };
+
+static const char *const modes[] = { "", "--guard", "--alloc", "--mutate" };
+static enum { PLAIN, GUARD, ALLOC, MUTATE, NMODES } mode;
 static size_t nfiles, nruns;
 static uint64_t failing; /* number of the allocation that fails, or 0 */
 
@@ -76,6 +81,26 @@ static void run_without_memory(const uint8_t *bytes, size_t n)
     failing = 0;
 }
 
+/* Up to so many changes on top of each other.  Depends on the input alone. */
+static void run_mutated(const uint8_t *bytes, size_t n)
+{
+    size_t cap = n + ROOM, len = n;
+    uint8_t *p = fuzz_alloc(cap);
+    for (unsigned i = 0; i < NMUTATED; i++) {
+        if (i % NCHANGES == 0) {
+            memcpy(p, bytes, n);
+            len = n;
+        }
+        len = LLVMFuzzerCustomMutator(p, len, cap, (unsigned)n * NMUTATED + i);
+        FUZZ_REQUIRE(len <= cap);
+        uint8_t *exact = fuzz_alloc(len);
+        memcpy(exact, p, len);
+        run(exact, len);
+        free(exact);
+    }
+    free(p);
+}
+
 static void replay_file(const char *path)
 {
     size_t n = 0;
@@ -86,6 +111,9 @@ static void replay_file(const char *path)
         break;
     case ALLOC:
         run_without_memory(bytes, n);
+        break;
+    case MUTATE:
+        run_mutated(bytes, n);
         break;
     default:
         run(bytes, n);
@@ -118,10 +146,10 @@ int main(int argc, char **argv)
 {
     int i = 1;
     if (argc > 1 && strncmp(argv[1], "--", 2) == 0) {
-        mode = strcmp(argv[1], "--guard") == 0   ? GUARD
-               : strcmp(argv[1], "--alloc") == 0 ? ALLOC
-                                                 : PLAIN;
-        if (mode == PLAIN) {
+        for (mode = GUARD; mode < NMODES && strcmp(argv[1], modes[mode]) != 0;) {
+            mode++;
+        }
+        if (mode == NMODES) {
             fprintf(stderr, "%s: unknown option\n", argv[1]);
             return 2;
         }
