@@ -494,13 +494,7 @@ b2c_status b2i_chunk_encode(b2c_ctx *ctx, const b2c_cparams *cparams, const b2i_
     b2i_plan p = b2i_plan_init(cparams, site == NULL ? &alone : site, src);
     p.blocksize = b2i_tune_blocksize(cparams, src.n);
     p.nblocks = (uint32_t)b2i_ceil_div(src.n, p.blocksize);
-    /*
-     * BloscLZ gives up early at low levels, and the first rows of a bitshuffled block are those of
-     * the lowest bits, which are noise.
-     */
-    bool patient =
-        cparams->codec == B2C_CODEC_BLOSCLZ && b2i_pipeline_has(&p.pipeline, B2C_FILTER_BITSHUFFLE);
-    memset(p.clevels, patient ? 9 : cparams->clevel, sizeof p.clevels);
+    memset(p.clevels, cparams->clevel, sizeof p.clevels);
     if (p.site->hook.fn != NULL && src.n > 0) {
         return encode_filtered(ctx, &p, dst, dst_cap, dst_len, err);
     }

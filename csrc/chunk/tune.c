@@ -81,6 +81,9 @@ static size_t least_blocksize(const b2c_cparams *cparams, b2i_split split)
 static size_t good_blocksize(const b2c_cparams *cparams)
 {
     size_t level = cparams->clevel;
+    if (cparams->codec == B2C_CODEC_BLOSCLZ) {
+        return 0; /* whether a stream is worth coding is judged for each block: they are small */
+    }
     if (!has_filter(cparams, B2C_FILTER_BITSHUFFLE)) {
         return level < 7 ? 512 * KIB : MIB;
     }

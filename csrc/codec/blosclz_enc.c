@@ -14,7 +14,9 @@
 
 enum {
     MAX_HASH_LOG = 14,
-    MIN_CHECK = 8192,     /* before so many bytes a stream is not judged */
+    LOOK_HASH_LOG = 13,   /* a table that fits the L1 cache: most steps store to it */
+    MIN_LOOK = 2048,      /* bytes of a first look, if there are so many */
+    LOOK_LEN = 8,         /* shortest near match that it counts */
     SMALL_STREAM = 65536, /* up to here a smaller table does */
     MIN_LEN = 16,         /* shorter inputs cannot gain */
     MAX_DISTANCE = 73724, /* the format has 73727; other encoders stop here */
@@ -25,32 +27,36 @@ enum {
 };
 
 typedef struct level {
+    uint8_t look_at;        /* eighths of the stream before what a first look covers */
+    uint8_t look_log;       /* of the bytes that it covers, up to 64 KiB */
+    uint8_t least_ratio;    /* hundredths: with less in that look, the stream stays raw */
     uint8_t hash_log;       /* of small streams */
     uint8_t hash_log_large; /* of others */
     uint8_t min_near;       /* shortest matches that are taken */
     uint8_t min_far;
-    uint8_t skip_log;    /* the step grows by one every 2^skip_log misses */
-    uint8_t max_size;    /* sixty-fourths of the input that the output may have */
-    uint8_t first_check; /* eighths of the input after which to look whether it will */
+    uint8_t skip_log; /* the step grows by one every 2^skip_log misses */
 } level;
 
 /*
- * A stream above max_size is not worth the time that decoding takes: raw bytes
- * are read some ten times faster.  Low levels soon give up on such streams.
+ * Streams that shrink little are not worth the time that decoding takes, for raw bytes are read
+ * some ten times faster: so the lower the level, the more a first look must find.  Where it looks
+ * is where the reference's encoder looks, which leaves the same streams raw.
  */
 static const level levels[B2I_MAX_CLEVEL + 1] = {
-    { 0, 0, 0, 0, 0, 0, 0 },    { 12, 13, 6, 8, 4, 40, 2 }, { 12, 13, 6, 8, 5, 43, 2 },
-    { 12, 14, 6, 8, 5, 46, 3 }, { 12, 14, 5, 8, 5, 50, 4 }, { 12, 14, 5, 7, 5, 53, 4 },
-    { 13, 14, 5, 7, 6, 56, 4 }, { 13, 14, 5, 7, 6, 59, 8 }, { 13, 14, 4, 7, 6, 62, 8 },
-    { 13, 14, 4, 7, 7, 64, 8 },
+    { 0, 0, 0, 0, 0, 0, 0, 0 },      { 7, 12, 200, 12, 13, 6, 8, 4 },
+    { 6, 13, 150, 12, 13, 6, 8, 5 }, { 6, 14, 120, 12, 14, 6, 8, 5 },
+    { 4, 14, 120, 12, 14, 5, 8, 5 }, { 4, 14, 120, 12, 14, 5, 7, 5 },
+    { 4, 14, 120, 13, 14, 5, 7, 6 }, { 0, 14, 115, 13, 14, 5, 7, 6 },
+    { 0, 14, 110, 13, 14, 4, 7, 6 }, { 0, 14, 100, 13, 14, 4, 7, 7 },
 };
 
 typedef struct table {
     uint32_t base; /* positions below are of older streams; never 0 */
     uint32_t at[1 << MAX_HASH_LOG];
+    uint16_t look[1 << LOOK_HASH_LOG]; /* of a first look, counted from its start */
 } table;
 
-/* Where the output goes; op_end leaves out what makes the stream not worth it. */
+/* Where the output goes. */
 typedef struct sink {
     uint8_t *op;
     const uint8_t *op_end;  /* the stream must not reach beyond */
@@ -192,12 +198,6 @@ static inline bool put_sequence(sink *s, const uint8_t *anchor, const uint8_t *p
     return true;
 }
 
-/* Whether 'used' bytes for the first 'done' ones leave little hope. */
-static bool is_poor(const level *lv, size_t done, size_t used)
-{
-    return (uint64_t)used * 64 > (uint64_t)done * lv->max_size;
-}
-
 /* Whether the table may hold position p: not inside a run, see above. */
 static inline bool is_run(const uint8_t *p)
 {
@@ -205,8 +205,54 @@ static inline bool is_run(const uint8_t *p)
 }
 
 /*
+ * Estimates what n bytes would shrink to with the matches that a plain greedy search finds.
+ * Shorter ones decode too slowly to count.
+ */
+static size_t estimate(table *t, const uint8_t *p, size_t n)
+{
+    size_t at = 1, size = 0, anchor = 0;
+    memset(t->look, 0, sizeof t->look);
+    while (at + SEARCH_END < n) {
+        uint32_t word = b2i_ld32le(p + at);
+        uint16_t *slot = &t->look[(word * 2654435761U) >> (32 - LOOK_HASH_LOG)];
+        size_t from = *slot;
+        *slot = (uint16_t)at;
+        if (b2i_ld32le(p + from) != word) {
+            at++;
+            continue;
+        }
+        bool far = at - from > FAR_BASE;
+        size_t match = 4 + equal_bytes(p + at + 4, p + from + 4, p + n);
+        if (match < (size_t)(far ? LOOK_LEN + 2 : LOOK_LEN)) {
+            at++;
+            continue;
+        }
+        size += literals_len(at - anchor) + (far ? 4 : 2) + match / 255;
+        at += match;
+        anchor = at;
+    }
+    return size + literals_len(n - anchor);
+}
+
+/*
+ * Whether the stream is worth coding, after a look at one place, and a shorter one at another for
+ * streams that begin with noise, or end with it, and are very regular elsewhere.
+ */
+static bool is_promising(table *t, const level *lv, const uint8_t *src, size_t n)
+{
+    size_t left = n - n / 8 * lv->look_at, len = (size_t)1 << lv->look_log;
+    left = left > MIN_LOOK ? left : n < MIN_LOOK ? n : MIN_LOOK;
+    len = len < left ? len : left;
+    if (estimate(t, src + n - left, len) * lv->least_ratio <= len * 100) {
+        return true;
+    }
+    len /= 4;
+    return estimate(t, src + n / 8 * ((lv->look_at + 5) % 8), len) * 3 <= len;
+}
+
+/*
  * Writes the stream without its last literals.  *rest is where these start.
- * False: it does not fit, or is not worth it.
+ * False: it does not fit.
  */
 static bool put_sequences(table *t, const level *lv, const uint8_t *src, size_t n, sink *s,
                           size_t *rest)
@@ -215,9 +261,7 @@ static bool put_sequences(table *t, const level *lv, const uint8_t *src, size_t 
     const unsigned skip_log = lv->skip_log;
     const uint32_t base = t->base;
     const uint8_t *match_end = src + n - 1; /* at least one literal comes last */
-    const uint8_t *dst = s->op;
-    const size_t search_end = n - SEARCH_END, first_check = n / 8 * lv->first_check;
-    size_t check = first_check > MIN_CHECK ? first_check : MIN_CHECK;
+    const size_t search_end = n - SEARCH_END;
     size_t anchor = 0, at = 1; /* and one literal comes first */
     uint32_t nmisses = 0;
 
@@ -251,12 +295,6 @@ static bool put_sequences(table *t, const level *lv, const uint8_t *src, size_t 
         at += len;
         anchor = at;
         nmisses = 0;
-        if (at >= check) {
-            if (is_poor(lv, at, (size_t)(s->op - dst))) {
-                return false;
-            }
-            check += n / 8;
-        }
         if (at < search_end && !is_run(src + at - 2)) {
             t->at[hash5(b2i_ld64le(src + at - 2), hash_log)] = base + (uint32_t)(at - 2);
         }
@@ -279,11 +317,12 @@ b2c_status b2i_blosclz_encode(b2i_codec_state *state, int clevel, const b2i_dict
         return B2C_E_MEMORY;
     }
     const level *lv = &levels[clevel];
-    size_t max_size = (size_t)((uint64_t)n * lv->max_size / 64);
-    max_size = max_size < n ? max_size : n - 1;
-    max_size = max_size < cap ? max_size : cap;
+    size_t max_size = n - 1 < cap ? n - 1 : cap;
     sink s = { dst, dst + max_size, dst + cap, src + n };
 
+    if (!is_promising(t, lv, src, n)) {
+        return B2C_OK;
+    }
     size_t rest;
     bool fits = put_sequences(t, lv, src, n, &s, &rest);
     t->base += (uint32_t)n;
