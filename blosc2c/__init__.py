@@ -113,9 +113,10 @@ if TYPE_CHECKING:
         zeros,
         zeros_like,
     )
+    from .field import NDField
     from .integrity import repair, verify
     from .limits import Limits, get_limits, set_limits
-    from .ndarray import NDArray, NDField
+    from .ndarray import NDArray
     from .packing import (
         load_array,
         load_tensor,
@@ -163,7 +164,8 @@ _LAZY = {
         full full_like linspace nans ones ones_like reshape save squeeze stack take uninit zeros
         zeros_like
         """,
-    "ndarray": "NDArray NDField",
+    "field": "NDField",
+    "ndarray": "NDArray",
     "packing": """
         load_array load_tensor pack pack_array pack_array2 pack_tensor save_array save_tensor unpack
         unpack_array unpack_array2 unpack_tensor

@@ -68,7 +68,7 @@ def parse_key(key: Any, shape: Shape) -> Box | Gather:
     box = _plain_box(key, shape)
     if box is not None:
         return box
-    entries = _expand(key, len(shape))
+    entries = expand_key(key, len(shape))
     if any(isinstance(entry, np.ndarray) for entry in entries):
         return _gather(entries, shape)
     return _box(entries, shape)
@@ -95,7 +95,7 @@ def _plain_box(key: tuple[Any, ...], shape: Shape) -> Box | None:
                 return None
             start[axis] = first
             counts[axis] = (stop - first + step - 1) // step if stop > first else 0
-            steps[axis] = step
+            steps[axis] = step if counts[axis] > 1 else 1  # one that is not taken may be of any size
             axes.append(axis)
         else:
             return None
@@ -104,7 +104,7 @@ def _plain_box(key: tuple[Any, ...], shape: Shape) -> Box | None:
     return Box(tuple(start), tuple(counts), tuple(steps), (), tuple(result), tuple(axes))
 
 
-def _expand(key: tuple[Any, ...], ndim: int) -> list[Any]:
+def expand_key(key: tuple[Any, ...], ndim: int) -> list[Any]:
     """Entries of a key as int, slice, None or index array, with the ellipsis written out."""
     entries: list[Any] = []
     used, ellipsis_at = 0, None
@@ -116,7 +116,7 @@ def _expand(key: tuple[Any, ...], ndim: int) -> list[Any]:
             continue
         entry = _entry(item)
         entries.append(entry)
-        used += _naxes(entry)
+        used += naxes_of(entry)
     if used > ndim:
         raise IndexError(f"too many indices: the array has {ndim} dimensions, {used} were indexed")
     where = len(entries) if ellipsis_at is None else ellipsis_at
@@ -146,7 +146,7 @@ def _entry(item: Any) -> Any:
     return array.astype(np.intp)
 
 
-def _naxes(entry: Any) -> int:
+def naxes_of(entry: Any) -> int:
     """Axes of the array that an entry uses up."""
     if entry is None:
         return 0
@@ -167,6 +167,8 @@ def _range(item: slice, n: int) -> tuple[int, int, int, bool]:
     if not numbers:
         return 0, 0, 1, False
     first, last, step = numbers[0], numbers[-1], numbers.step
+    if len(numbers) == 1:
+        return first, 1, 1, False  # a step that is not taken may be of any size
     return min(first, last), len(numbers), abs(step), step < 0
 
 

@@ -9,14 +9,15 @@ import contextlib
 import math
 import os
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from . import _ffi
 from . import dtype as dtypes
 from ._ffi import check, ffi, lib, new_error, out_buffer
-from .errors import FormatError, NotFoundError, ParameterError
+from .errors import ClosedError, FormatError, ParameterError
+from .field import NDField, is_name
 from .indexing import Box, Gather, parse_key, place_points, rest_of
 from .limits import check_result
 from .params import CParams, DParams
@@ -79,6 +80,19 @@ class NDChunkInfo(ChunkInfo):
         self.coords = coords
 
 
+class _Closed:
+    """What a view that was closed has in place of its super-chunk."""
+
+    locking = False
+    urlpath = None
+
+    def __getattr__(self, name: str) -> Any:
+        raise ClosedError("I/O operation on closed array")
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise ClosedError("I/O operation on closed array")
+
+
 class NDArray:
     """An array that is stored compressed, chunk by chunk, and read by slicing.
 
@@ -97,6 +111,7 @@ class NDArray:
     _nd: Any
     _dtype: np.dtype[Any]
     _room: tuple[Any, Array] | None = None  # what single items are read to, and whose it is
+    _is_closed_view = False
     _axes: Shape | None = None  # of a view: for each axis that of the stored array, -1 for a new one
 
     def __init__(self) -> None:
@@ -293,7 +308,7 @@ class NDArray:
         return Report(self.info_items)
 
     def __repr__(self) -> str:
-        if self._schunk.handle.is_closed:
+        if self._is_closed_view or self._schunk.handle.is_closed:
             return f"NDArray(shape={self.shape}, dtype={self.dtype}, closed)"
         place = f", {self.urlpath!r}" if self.urlpath else ""
         return (
@@ -383,7 +398,7 @@ class NDArray:
         return self._read_plain(plan) if isinstance(plan, Box) else self._read_gather(plan)
 
     def __getitem__(self, key: Any) -> Any:
-        """Items as a NumPy array (of no axes for a single item), or a field by name.
+        """Items as a NumPy array (of no axes for a single item), or a field by its name.
 
         Ints, slices with any step, ellipsis, newaxis, integer arrays and boolean masks mean what
         they mean in NumPy.
@@ -393,7 +408,7 @@ class NDArray:
         IndexError : out of range, or no index
         CorruptError : a chunk is damaged
         """
-        if isinstance(key, str):
+        if is_name(key):
             return NDField(self, key)
         index = key if type(key) is tuple else (key,)
         if len(index) == len(self._shape):
@@ -413,7 +428,7 @@ class NDArray:
         """
         from .ndedit import set_items
 
-        if isinstance(key, str):
+        if is_name(key):
             NDField(self, key)[...] = value
         else:
             set_items(self, key, value)
@@ -681,10 +696,14 @@ class NDArray:
     def close(self) -> None:
         """Write what is pending and close; later use raises ClosedError.
 
-        A view stays as it is: close the array that it shows.
+        To close a view ends its use only; closing the array that it shows closes its views, too.
         """
         if self._axes is None:
             self._schunk.close()
+        elif not self._is_closed_view:
+            self._schunk.handle.on_change.discard(self)
+            self._is_closed_view = True
+            self._schunk = cast(SChunk, _Closed())
 
     def __enter__(self) -> NDArray:
         return self
@@ -714,82 +733,6 @@ class NDArray:
         for nchunk in range(self._schunk.nchunks):
             digest.update(self.get_chunk(nchunk))
         return type(self).__name__, digest.hexdigest()
-
-
-class NDField:
-    """One field of a structured array; ``field[key]`` reads it.
-
-    The record's other fields are decoded too, since the items of a block are stored whole.
-    """
-
-    def __init__(self, array: NDArray, name: str) -> None:
-        if not array.dtype.fields or name not in array.dtype.fields:
-            known = ", ".join(array.dtype.names or ()) or "none"
-            raise NotFoundError(f"there is no field {name!r}; the fields are: {known}", field=name)
-        self._array = array
-        self.field = name
-        self.dtype: np.dtype[Any] = array.dtype.fields[name][0]
-
-    @property
-    def ndarray(self) -> NDArray:
-        """The array that the field belongs to."""
-        return self._array
-
-    @property
-    def shape(self) -> Shape:
-        """Shape of the array."""
-        return self._array.shape
-
-    @property
-    def chunks(self) -> Shape:
-        """Chunks of the array."""
-        return self._array.chunks
-
-    @property
-    def blocks(self) -> Shape:
-        """Blocks of the array."""
-        return self._array.blocks
-
-    @property
-    def schunk(self) -> SChunk:
-        """The array's super-chunk."""
-        return self._array.schunk
-
-    @property
-    def ndim(self) -> int:
-        """Number of axes of the array."""
-        return self._array.ndim
-
-    @property
-    def size(self) -> int:
-        """Number of items of the array."""
-        return self._array.size
-
-    def __getitem__(self, key: Any) -> Any:
-        if isinstance(key, str):
-            raise TypeError("a field has no fields that could be selected by name")
-        return self._array._get(key)[self.field]
-
-    def __setitem__(self, key: Any, value: Any) -> None:
-        records = self._array._get(key)
-        records[self.field] = value
-        self._array[key] = records
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
-        if copy is False:
-            raise ValueError("a field is compressed: it cannot become an array without a copy")
-        data: Array = self[...]
-        return data if dtype is None else data.astype(dtype, copy=False)
-
-    def __len__(self) -> int:
-        return len(self._array)
-
-    def __iter__(self) -> Iterator[Any]:
-        for item in self._array:
-            yield item[self.field]
-
-    def __repr__(self) -> str:
-        return f"NDField({self.field!r}, shape={self.shape}, dtype={self.dtype})"
 
 
 def _stored_dtype(schunk: SChunk, itemsize: int) -> np.dtype[Any]:

@@ -65,7 +65,9 @@ def set_plan(array: NDArray, plan: Box | Gather, value: Any) -> None:
 
 def fitted(array: NDArray, value: Any, shape: Shape) -> Array:
     """`value` as an array of the dtype and shape that are to be written."""
-    source = value if isinstance(value, np.ndarray) else np.asarray(value)
+    # What records are made of is known by their dtype only: tuples, with lists for arrays in them.
+    as_records = array.dtype if array.dtype.fields else None
+    source = value if isinstance(value, np.ndarray) else np.asarray(value, as_records)
     if source.dtype != array.dtype:
         # Through an assignment, whose rules for records and text are those of NumPy's arrays.
         converted = np.ndarray(source.shape, array.dtype)
@@ -111,6 +113,7 @@ def resize(array: NDArray, newshape: Any) -> None:
 
     Raises ValueError for another number of dimensions.
     """
+    array.schunk.handle.get()  # ClosedError comes first
     shape = to_shape(newshape, "newshape")
     if len(shape) != array.ndim:
         raise ParameterError(
