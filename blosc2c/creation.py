@@ -10,9 +10,11 @@ SPDX-License-Identifier: BSD-3-Clause
 
 from __future__ import annotations
 
+import contextlib
 import math
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -234,9 +236,10 @@ def fromiter(iterable: Iterable[Any], shape: Any, dtype: Any, c_order: bool = Tr
 
     Parameters
     ----------
-    c_order : True: items are placed in C order.  Where that takes many chunks at once, they are first
-        gathered in a compressed array in memory.  False: in the order of storage, one chunk after the
-        other, each in C order; never more than a chunk is in memory
+    c_order : True: items are placed in C order.  Where a row of chunks has more than 64 MB, they are
+        first gathered, compressed, in a temporary file beside `urlpath`, or in memory when the new
+        array is kept there, too.  False: in the order of storage, one chunk after the other, each in C
+        order; never more than a chunk is in memory
 
     Raises
     ------
@@ -252,12 +255,27 @@ def fromiter(iterable: Iterable[Any], shape: Any, dtype: Any, c_order: bool = Tr
         elif in_order(new.shape, rows):
             new._fill_from(InStorageOrder(new.shape, items.take, ROWS_NBYTES))
         else:
-            flat = _build(
-                (math.prod(shape),), dt, {}, lambda one: one._fill_from(InStorageOrder(one.shape, items.take))
-            )
-            new._fill_from(Reshaped(flat, new.shape, dt))
+            with _gathered(items, math.prod(shape), dt, new) as flat:
+                new._fill_from(Reshaped(flat, new.shape, dt))
 
     return _build(shape, dt, kwargs, fill)
+
+
+@contextlib.contextmanager
+def _gathered(items: Items, n: int, dtype: np.dtype[Any], new: NDArray) -> Iterator[NDArray]:
+    """The next items, compressed as those of a new array, in a file if that is in one."""
+    with contextlib.ExitStack() as stack:
+        kwargs: dict[str, Any] = {"cparams": {"clevel": 1}}
+        if new.urlpath is not None:
+            folder = stack.enter_context(
+                tempfile.TemporaryDirectory(prefix=".fromiter-", dir=os.path.dirname(new.urlpath) or ".")
+            )
+            kwargs["urlpath"] = os.path.join(folder, "items.b2nd")
+
+        def fill(flat: NDArray) -> None:
+            flat._fill_from(InStorageOrder(flat.shape, items.take))
+
+        yield stack.enter_context(_build((n,), dtype, kwargs, fill))
 
 
 # ---- From one value --------------------------------------------------------
@@ -381,7 +399,10 @@ def arange(
         start, stop = 0, start
     if step == 0:
         raise ParameterError("step must not be zero", field="step")
-    n = max(math.ceil((stop - start) / step), 0)
+    try:
+        n = max(math.ceil((stop - start) / step), 0)
+    except (OverflowError, ValueError):
+        raise ParameterError(f"from {start} to {stop} there is no number of steps of {step}") from None
     shape = (n,) if shape is None else to_shape(shape)
     if math.prod(shape) != n:
         raise ParameterError(f"shape {shape} has {math.prod(shape)} items, the range {n}", field="shape")
@@ -567,6 +588,8 @@ def expand_dims(array: Any, axis: Any = 0) -> NDArray:
 def concat(arrays: Sequence[Any], /, axis: int = 0, **kwargs: Any) -> NDArray:
     """Arrays joined along an axis, chunk by chunk; ValueError when their shapes do not fit.
 
+    The dtype is what NumPy's promotion makes of those of the arrays (TypeError when they have none in
+    common), or the `dtype` of `kwargs`.
     Chunks, blocks and compression are those of the first array unless `kwargs` tell otherwise.  Stored
     chunks that fit are taken over without decoding them.
     """

@@ -177,7 +177,42 @@ def test_fromiter_takes_a_part_at_a_time(monkeypatch, tmp_path):
         made.close()
     with pytest.raises(ValueError):
         b2.fromiter(range(10), (400, 500), "<i8", urlpath=tmp_path / "short", **kw)
-    assert not (tmp_path / "short").exists()
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["False", "True"]
+
+
+@pytest.mark.parametrize("on_disk", [True, False])
+def test_fromiter_gathers_wide_rows_where_the_array_is(on_disk, monkeypatch, tmp_path):
+    """Not in memory for an array in a file: that may be larger than the memory."""
+    monkeypatch.setattr("blosc2c.creation.ROWS_NBYTES", 1 << 12)
+    monkeypatch.chdir(tmp_path)
+    seen = []
+
+    def items():
+        for i in range(60 * 70):
+            if i == 4000:
+                seen.extend(p.name for p in tmp_path.glob(".fromiter-*/*"))
+            yield i
+
+    kw = {
+        "chunks": (30, 20),
+        "blocks": (10, 20),
+        "cparams": {"filters": [b2.Filter.NDMEAN], "filters_meta": [4]},
+    }
+    if not on_disk:
+        kw.pop("cparams")
+    with b2.fromiter(items(), (60, 70), "<f4", **kw, **({"urlpath": "x"} if on_disk else {})) as made:
+        assert seen == ["items.b2nd"] * on_disk
+        if not on_disk:
+            same(made, np.arange(60 * 70, dtype="<f4").reshape(60, 70))
+    assert [p.name for p in tmp_path.iterdir()] == ["x"] * on_disk
+
+    def broken():
+        yield from range(4000)
+        raise KeyError("no more")
+
+    with pytest.raises(KeyError, match="no more"):
+        b2.fromiter(broken(), (60, 70), "<i8", urlpath=tmp_path / "y", chunks=(30, 20), blocks=(10, 20))
+    assert [p.name for p in tmp_path.iterdir()] == ["x"] * on_disk
 
 
 def test_fromiter_of_records():
