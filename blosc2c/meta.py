@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from . import _ffi
 from . import packed as packed_values
 from ._ffi import check, ffi, lib, new_error
-from .errors import CorruptError, NotFoundError, ParameterError
+from .errors import ClosedError, CorruptError, NotFoundError, ParameterError
 
 if TYPE_CHECKING:
     from .schunk import SChunk
@@ -53,7 +53,10 @@ def _get_name(getter: Any, ptr: Any, i: int, path: str | None) -> str:
 
 
 def _show(mapping: Mapping[str, Any]) -> str:
-    return repr(dict(mapping))
+    try:
+        return repr(dict(mapping))
+    except (ClosedError, ReferenceError) as exc:
+        return f"{type(mapping).__name__}({exc})"
 
 
 class Meta(Mapping[str, Any]):

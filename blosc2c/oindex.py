@@ -71,7 +71,8 @@ class OIndex:
             return self._array._read_plain(plan)
         rows = self._array._read_places(plan.places()).reshape(plan.shape)
         # Where the user wants the axes: in the order of the array's.
-        return rows[plan.flip].transpose(np.argsort(plan.order))
+        result: Array = rows[plan.flip].transpose(np.argsort(plan.order))
+        return result
 
     def __setitem__(self, key: Any, value: Any) -> None:
         if self._array.schunk.locking:

@@ -147,6 +147,13 @@ def to_int(value: Any, name: str, low: int, high: int) -> int:
     return number
 
 
+def _to_list(values: Any, name: str) -> list[Any]:
+    try:
+        return list(values)
+    except TypeError:
+        raise TypeError(f"{name} must be a list, not {type(values).__name__}") from None
+
+
 def number_of(member: Any) -> int:
     """The stored number of an enum member or user-defined ID."""
     return int(member.value if isinstance(member, Enum) else member)
@@ -211,12 +218,15 @@ class CParams:
 
     def _check_filters(self) -> None:
         given = self.filters
-        filters = [given] if isinstance(given, Filter | str) else list(given)
+        filters = [given] if isinstance(given, Filter | str) else _to_list(given, "filters")
         if len(filters) > MAX_FILTERS:
             raise ParameterError(f"at most {MAX_FILTERS} filters, not {len(filters)}", field="filters")
         self.filters = [to_enum(Filter, f, "filters", user_ids=True) for f in filters]
         # Negative ones, which some filters take, are stored as their last 8 bits.
-        metas = [to_int(meta, "filters_meta", -128, 255) & 255 for meta in self.filters_meta]
+        metas = [
+            to_int(meta, "filters_meta", -128, 255) & 255
+            for meta in _to_list(self.filters_meta, "filters_meta")
+        ]
         if len(metas) < len(filters):
             raise ParameterError(
                 f"{len(filters)} filters need as many filters_meta, not {len(metas)}",
@@ -325,6 +335,8 @@ class Storage:
             self.contiguous = self.urlpath is not None
         if self.urlpath is not None:
             self.urlpath = to_path(self.urlpath)
+        if self.meta is not None and not isinstance(self.meta, Mapping):
+            raise TypeError(f"meta must be a mapping of names to values, not {type(self.meta).__name__}")
         if self.mode not in MODES:
             raise ParameterError(f"mode must be one of {MODES}, not {self.mode!r}", field="mode")
         self.mode = mode_for(self.mode, self.mmap_mode)
@@ -395,10 +407,16 @@ def field_names(cls: type) -> list[str]:
     return [f.name for f in fields(cls)]
 
 
+def _need_mapping(value: Any, name: str, cls: type) -> None:
+    if value is not None and not isinstance(value, Mapping):
+        raise TypeError(f"{name} must be a {cls.__name__} or a dict, not {type(value).__name__}")
+
+
 def to_cparams(value: CParams | Mapping[str, Any] | None, **defaults: Any) -> CParams:
     """A fresh CParams from an object or a dict of some of its fields."""
     if isinstance(value, CParams):
         return CParams(**asdict(value))
+    _need_mapping(value, "cparams", CParams)
     given = {**cparams_dflts, **defaults, **(value or {})}
     if value:
         reject_unknown(value, field_names(CParams), "CParams", ParameterError)
@@ -413,7 +431,8 @@ def to_dparams(value: DParams | Mapping[str, Any] | None) -> DParams:
         return DParams(value.nthreads)
     if value is None:
         return DParams(**dparams_dflts)
-    given = {**dparams_dflts, **(value or {})}
+    _need_mapping(value, "dparams", DParams)
+    given = {**dparams_dflts, **value}
     reject_unknown(given, field_names(DParams), "DParams", ParameterError)
     return DParams(**given)
 

@@ -28,6 +28,8 @@ from .params import MAX_BLOCKSIZE, MAX_BUFFERSIZE, MAX_DIM
 BLOCK_NBYTES = 64 << 10
 RUN_NBYTES = 16 << 10
 CHUNK_NBYTES = 8 << 20
+_MAX_SIZE = (1 << 63) - 1  # of an axis, in items
+_MAX_PART = (1 << 31) - 1  # of a chunk's or block's axis
 
 Shape = tuple[int, ...]
 
@@ -44,6 +46,8 @@ def to_shape(shape: Any, name: str = "shape") -> Shape:
         raise TypeError(f"{name} {shape} must hold integers") from None
     if len(result) > MAX_DIM:
         raise LimitError(f"{name} has {len(result)} dimensions, more than {MAX_DIM}", field=name)
+    if any(n > _MAX_SIZE for n in result):
+        raise LimitError(f"{name} {result} has a size above {_MAX_SIZE}", field=name)
     if any(n < 0 for n in result):
         raise ParameterError(f"{name} {result} has a negative size", field=name)
     return result
@@ -83,7 +87,8 @@ def compute_chunks_blocks(
     chunk = None if chunks is None else _given(chunks, whole, "chunks")
     block = None if blocks is None else _given(blocks, whole, "blocks")
     if 0 in whole:
-        return (chunk or whole), (block or chunk or whole)
+        chunk = chunk or tuple(min(n, _MAX_PART) for n in whole)
+        return chunk, (block or chunk)
     if block is None:
         block = _choose_blocks(chunk or whole, itemsize)
     if chunk is None:
