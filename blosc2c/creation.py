@@ -187,7 +187,7 @@ def _copy(source: NDArray, dtype: Any, kwargs: dict[str, Any]) -> NDArray:
         kwargs.setdefault("blocks", source.blocks)
     if "storage" not in kwargs and kwargs.get("meta") is None:
         derived = (*ARRAY_META, EXTENSION_META)
-        kwargs["meta"] = {name: value for name, value in source.meta.items() if name not in derived}
+        kwargs["meta"] = {name: source.meta[name] for name in source.meta if name not in derived}
 
     def fill(new: NDArray) -> None:
         if same_chunks:  # stored bytes as they are
@@ -588,8 +588,8 @@ def expand_dims(array: Any, axis: Any = 0) -> NDArray:
 def concat(arrays: Sequence[Any], /, axis: int = 0, **kwargs: Any) -> NDArray:
     """Arrays joined along an axis, chunk by chunk; ValueError when their shapes do not fit.
 
-    The dtype is what NumPy's promotion makes of those of the arrays (TypeError when they have none in
-    common), or the `dtype` of `kwargs`.
+    The dtype is theirs when all are equal, else what NumPy's promotion makes of them (TypeError when they
+    have none in common), or the `dtype` of `kwargs`.
     Chunks, blocks and compression are those of the first array unless `kwargs` tell otherwise.  Stored
     chunks that fit are taken over without decoding them.
     """
@@ -603,7 +603,7 @@ def concat(arrays: Sequence[Any], /, axis: int = 0, **kwargs: Any) -> NDArray:
     rest = [(*a.shape[:axis], *a.shape[axis + 1 :]) for a in sources]
     if any(len(a.shape) != ndim or r != rest[0] for a, r in zip(sources, rest, strict=True)):
         raise ParameterError(f"shapes {[a.shape for a in sources]} differ beyond axis {axis}")
-    dtype = kwargs.pop("dtype", None) or np.result_type(*(a.dtype for a in sources))
+    dtype = kwargs.pop("dtype", None) or _common_dtype([a.dtype for a in sources])
     joined, takes_over = Joined(sources, axis), _takes_over(kwargs)
     for source in sources:
         if isinstance(source, NDArray):
@@ -615,6 +615,11 @@ def concat(arrays: Sequence[Any], /, axis: int = 0, **kwargs: Any) -> NDArray:
     return _build(
         joined.shape, dtype, _inherit(sources[0], kwargs), lambda new: new._fill_from(joined, takes_over)
     )
+
+
+def _common_dtype(dtypes: list[Any]) -> Any:
+    """What several dtypes are promoted to; equal ones stay, and keep their byte order."""
+    return dtypes[0] if all(dt == dtypes[0] for dt in dtypes) else np.result_type(*dtypes)
 
 
 def stack(arrays: Sequence[Any], axis: int = 0, **kwargs: Any) -> NDArray:

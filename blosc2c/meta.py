@@ -33,6 +33,19 @@ def decode(stored: bytes, name: str, path: str | None = None) -> Any:
         raise CorruptError(f"the value of metalayer {name!r} cannot be read: {exc}", path=path) from None
 
 
+# Of arrays of 16 dimensions: where the markers of the three lists stand in their metalayer.
+_ARRAY_META, _MARKERS_AT, _MARKER = "b2nd", (3, 148, 229), b"\xa0"
+
+
+def _as_msgpack(stored: bytes, name: str) -> bytes:
+    """The stored bytes, with valid markers where the format asks for others (docs/format/b2nd.md)."""
+    if name != _ARRAY_META or any(stored[at : at + 1] != _MARKER for at in _MARKERS_AT):
+        return stored
+    shape, chunks, blocks = _MARKERS_AT
+    parts = stored[:shape], stored[shape + 1 : chunks], stored[chunks + 1 : blocks], stored[blocks + 1 :]
+    return b"\xdc\x00\x10".join(parts)
+
+
 def check_name(name: Any) -> bytes:
     """A metalayer's name as the format stores it."""
     if not isinstance(name, str):
@@ -86,7 +99,7 @@ class Meta(Mapping[str, Any]):
     def __getitem__(self, name: str | slice) -> Any:
         if isinstance(name, slice):
             return self.getall() if name == slice(None) else _refuse_slice()
-        return decode(self.raw(name), name, self._schunk.urlpath)
+        return decode(_as_msgpack(self.raw(name), name), name, self._schunk.urlpath)
 
     def __setitem__(self, name: str, value: Any) -> None:
         schunk, packed, err = self._schunk, encode(value), new_error()

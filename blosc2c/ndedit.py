@@ -121,6 +121,13 @@ def resize(array: NDArray, newshape: Any) -> None:
         )
     if array._axes is not None:
         raise ParameterError("a view cannot be resized: resize the array that it shows, or copy() the view")
+    for axis, (n, chunk) in enumerate(zip(shape, array.chunks, strict=True)):
+        if n > 0 and chunk == 0:
+            raise ParameterError(
+                f"axis {axis} cannot grow, since its chunks have no items: arrays that are made empty and "
+                "are to grow need chunks without zeros",
+                field="newshape",
+            )
     schunk, err = array.schunk, new_error()
     ctx = _ffi.context(schunk._c_nthreads)
     with schunk.handle.writing() as ptr:

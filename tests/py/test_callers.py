@@ -85,6 +85,19 @@ def test_arrays_without_items_may_have_large_axes():
         assert again.shape == shape and again[...].shape == shape
 
 
+def test_growing_from_nothing():
+    empty = b2.zeros((0, 10), "i4")
+    with pytest.raises(ValueError, match="axis 0 cannot grow, since its chunks have no items"):
+        empty.append(np.ones((3, 10), "i4"), axis=0)
+    with pytest.raises(ValueError, match="need chunks without zeros"):
+        empty.resize((3, 10))
+    empty.resize((0, 4))
+    assert empty.shape == (0, 4)
+    made = b2.zeros((0, 10), "i4", chunks=(100, 10))
+    made.append(np.ones((3, 10), "i4"), axis=0)
+    assert made[...].tolist() == [[1] * 10] * 3
+
+
 @pytest.mark.parametrize("bounds", [(0, float("inf")), (float("nan"), 1), (0, 10, float("nan"))], ids=repr)
 def test_ranges_without_end(bounds):
     refused(lambda: b2.arange(*bounds))

@@ -215,3 +215,26 @@ def test_axes_of_no_items(shape, tmp_path):
     grown[...] = 3
     grown.resize(shape)
     same(grown[...], a)
+
+
+def test_16_dimensions_are_as_good_as_others(tmp_path):
+    """Their metalayer is no valid msgpack, which only its own parser is to mind."""
+    shape = (2, 1, 3, 1) * 4
+    want = np.arange(6**4).reshape(shape)
+    with b2.asarray(want, urlpath=tmp_path / "a.b2nd", meta={"mine": 5}, chunks=(1,) * 8 + (2,) * 8) as a:
+        version, ndim, *shapes = a.meta["b2nd"][:5]
+        assert (version, ndim) == (0, 16)
+        assert [tuple(s) for s in shapes] == [a.shape, a.chunks, a.blocks]
+        assert set(a.meta[:]) == {"b2nd", "mine"}
+        for copied in (
+            a.copy(),
+            a.copy(chunks=shape),
+            a.astype("<i8"),
+            b2.ndarray_from_cframe(a.to_cframe()),
+        ):
+            assert copied.meta["mine"] == 5
+            np.testing.assert_array_equal(copied[...], want)
+        a.save(tmp_path / "b.b2nd")
+    report = b2.verify(tmp_path / "b.b2nd")
+    assert report.ok, report
+    np.testing.assert_array_equal(blosc2.open(str(tmp_path / "b.b2nd"))[...], want)

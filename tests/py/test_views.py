@@ -106,6 +106,9 @@ def test_joined_dtypes_are_those_of_numpy(join):
         assert mine(arrays, dtype="S40").dtype == "S40"
     with pytest.raises(TypeError):
         mine([np.zeros(3, "i4"), np.zeros(3, "M8[s]")])
+    for dtype in (">i4", ">U2", [("a", ">i2"), ("b", "f4", (2,))]):  # NumPy changes these, the wheel does not
+        equal = b2.zeros((2, 3), dtype, chunks=(1, 3))
+        assert mine([equal, equal]).dtype == dtype
     with pytest.raises(ValueError):
         mine([])
 
