@@ -452,6 +452,19 @@ class NDArray:
 
         return OIndex(self)
 
+    def get_fselection_numpy(self, key: Any) -> Array:
+        """The same as ``self[key]``, a name of Python-Blosc2."""
+        return self._get(key)
+
+    def get_oselection_numpy(self, key: Any) -> Array:
+        """The same as ``self.oindex[key]``, a name of Python-Blosc2."""
+        return self.oindex[tuple(key)]
+
+    def set_oselection_numpy(self, key: Any, arr: Any) -> Any:
+        """``self.oindex[key] = arr``; returns `arr`, as Python-Blosc2 does."""
+        self.oindex[tuple(key)] = arr
+        return arr
+
     def read_into(self, out: Buffer, key: Any = ()) -> None:
         """Write ``self[key]`` to `out`, without allocating when there are no index arrays.
 

@@ -6,6 +6,7 @@ SPDX-License-Identifier: BSD-3-Clause
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from enum import Enum
@@ -23,6 +24,11 @@ MAX_TYPESIZE: int = lib.B2C_MAX_TYPESIZE
 MAX_BLOCKSIZE: int = lib.B2C_MAX_BLOCKSIZE
 MAX_DIM: int = lib.B2C_MAX_DIM
 MAX_FILTERS: int = lib.B2C_MAX_FILTERS
+# The last numbers of codecs: of those built in, those of plugins with a known number, those of users.
+DEFINED_CODECS_STOP = 31
+GLOBAL_REGISTERED_CODECS_STOP = 159
+USER_REGISTERED_CODECS_STOP = 255
+IS_WASM = sys.platform == "emscripten"
 
 
 class Codec(Enum):
@@ -100,6 +106,14 @@ def suggestion(word: str, known: Iterable[str]) -> str:
 
     near = difflib.get_close_matches(word, list(known), 1)
     return f"; did you mean {near[0]!r}?" if near else ""
+
+
+def check_deserialize(deserialize: str) -> None:
+    """Accept what Python-Blosc2 accepts; reading a value is safe here, so there is nothing to choose."""
+    if deserialize not in ("safe", "full"):
+        raise ParameterError(
+            f"deserialize must be 'safe' or 'full', not {deserialize!r}", field="deserialize"
+        )
 
 
 def reject_unknown(

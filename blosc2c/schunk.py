@@ -146,6 +146,7 @@ class SChunk(Editing, Callbacks, VLBlocks):
     """
 
     def __init__(self, chunksize: int | None = None, data: Buffer | None = None, **kwargs: Any) -> None:
+        params.check_deserialize(kwargs.pop("deserialize", "safe"))
         storage = split_storage(kwargs, "SChunk()", ParameterError)
         if storage.mode == "r":
             self._open_existing(storage, kwargs)
@@ -784,13 +785,16 @@ def handle_from_cframe(cframe: Buffer, copy: bool, bounds: Limits | None) -> tup
     return handle, None if copy else data
 
 
-def schunk_from_cframe(cframe: Buffer, copy: bool = False, *, limits: Limits | None = None) -> SChunk:
+def schunk_from_cframe(
+    cframe: Buffer, copy: bool = False, *, limits: Limits | None = None, deserialize: str = "safe"
+) -> SChunk:
     """The SChunk in the bytes of a frame.
 
     `copy` False keeps a reference to `cframe` when it is bytes; other buffers are copied.
-    `limits` None: those of set_limits().
+    `limits` None: those of set_limits().  `deserialize` is accepted and without effect.
     Raises FormatError, CorruptError or TruncatedError when `cframe` is no sound frame.
     """
+    params.check_deserialize(deserialize)
     handle, keep = handle_from_cframe(cframe, copy, limits)
     return SChunk._wrap(handle, _Source(None, True, keep), {})
 

@@ -92,7 +92,8 @@ def open(
         Limits, for data that is not trusted; member: the name of an object ("/group/name") in a
         container, a `.b2z`, `.b2d` or `.b2e`, for reading; on_damage: "fill" reads damaged
         chunks as zeros, each with a DamageWarning, and lists them in SChunk.damage; for mode "r"
-        and files that nobody changes meanwhile; "raise" is the default
+        and files that nobody changes meanwhile; "raise" is the default; deserialize: "safe" or
+        "full", the same here
 
     Raises
     ------
@@ -129,6 +130,7 @@ def open_array(urlpath: Path, mode: str = "r", offset: int = 0, **kwargs: Any) -
 def _open(urlpath: Path | None, mode: str, offset: int, kwargs: dict[str, Any]) -> SChunk:
     if urlpath is None:
         raise TypeError("open() needs a urlpath")
+    params.check_deserialize(kwargs.pop("deserialize", "safe"))
     params.reject_unknown(kwargs, _KEYWORDS, "open()")
     if mode not in params.MODES:
         raise ParameterError(f"mode must be one of {params.MODES}, not {mode!r}", field="mode")
@@ -216,9 +218,10 @@ def load(urlpath: Path, offset: int = 0, **kwargs: Any) -> SChunk | NDArray:
 
 
 def from_cframe(
-    cframe: Buffer, copy: bool = True, *, limits: bounds.Limits | None = None
+    cframe: Buffer, copy: bool = True, *, limits: bounds.Limits | None = None, deserialize: str = "safe"
 ) -> SChunk | NDArray:
     """The NDArray or SChunk in the bytes of a frame; see schunk_from_cframe()."""
+    params.check_deserialize(deserialize)
     from .ndarray import NDArray
 
     handle, keep = handle_from_cframe(cframe, copy, limits)
@@ -227,9 +230,10 @@ def from_cframe(
 
 
 def ndarray_from_cframe(
-    cframe: Buffer, copy: bool = False, *, limits: bounds.Limits | None = None
+    cframe: Buffer, copy: bool = False, *, limits: bounds.Limits | None = None, deserialize: str = "safe"
 ) -> NDArray:
     """The NDArray in the bytes of a frame; FormatError when it holds no array."""
+    params.check_deserialize(deserialize)
     from .ndarray import NDArray
 
     handle, keep = handle_from_cframe(cframe, copy, limits)

@@ -9,6 +9,7 @@ import subprocess
 import sys
 
 import blosc2
+import numpy as np
 import pytest
 
 import blosc2c as b2
@@ -241,3 +242,40 @@ def test_import_is_light():
     assert modules.isdisjoint(
         {"numexpr", "requests", "httpx", "pydantic", "rich", "ssl", "blosc2", "asyncio"}
     )
+
+
+def test_numbers_and_names_of_the_incumbent():
+    for name in (
+        "DEFINED_CODECS_STOP",
+        "GLOBAL_REGISTERED_CODECS_STOP",
+        "USER_REGISTERED_CODECS_STOP",
+        "IS_WASM",
+    ):
+        assert getattr(b2, name) == getattr(blosc2, name), name
+
+
+def test_deserialize_is_accepted(tmp_path):
+    path = str(tmp_path / "a.b2nd")
+    frame = b2.asarray(np.arange(5), urlpath=path).to_cframe()
+    b2.SChunk(deserialize="full").close()
+    opened = [
+        lambda how: b2.open(path, deserialize=how),
+        lambda how: b2.load(path, deserialize=how),
+        lambda how: b2.from_cframe(frame, deserialize=how),
+        lambda how: b2.ndarray_from_cframe(frame, deserialize=how),
+        lambda how: b2.schunk_from_cframe(frame, deserialize=how),
+    ]
+    for call in opened:
+        assert call("full").nbytes == call("safe").nbytes == 40
+        with pytest.raises(ValueError, match="deserialize"):
+            call("no")
+
+
+def test_selections_by_the_names_of_the_incumbent():
+    data = np.arange(24).reshape(4, 6)
+    ours, theirs = b2.asarray(data), blosc2.asarray(data)
+    for a in (ours, theirs):
+        assert (a.get_fselection_numpy([0, 2]) == data[[0, 2]]).all()
+        assert (a.get_oselection_numpy([[0, 2], [1, 3]]) == data[np.ix_([0, 2], [1, 3])]).all()
+        assert (a.set_oselection_numpy([[0, 2], [1, 3]], np.zeros((2, 2), int)) == 0).all()
+    assert (ours[:] == theirs[:]).all()
