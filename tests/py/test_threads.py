@@ -145,6 +145,35 @@ def run(code: str) -> str:
     return out.stdout
 
 
+@pytest.mark.skipif(
+    not os.path.exists("/proc/thread-self/schedstat"), reason="Linux tells, where it is built in"
+)
+def test_readers_do_not_wait_for_each_other():
+    """Of their time they are running or ready to run, however busy the machine is."""
+    array = b2.asarray(np.tile(A, (3, 3)), dparams={"nthreads": 1}, chunks=(600, 700), blocks=(60, 700))
+    begin, shares = threading.Barrier(2), []
+
+    def wanted() -> float:
+        with open("/proc/thread-self/schedstat") as stat:
+            return sum(map(int, stat.read().split()[:2])) / 1e9
+
+    def work() -> None:
+        out = np.empty(array.shape, array.dtype)
+        array.read_into(out)
+        begin.wait()
+        start, before = time.perf_counter(), wanted()
+        while time.perf_counter() < start + 1:
+            array.read_into(out)
+        shares.append((wanted() - before) / (time.perf_counter() - start))
+
+    workers = [threading.Thread(target=work) for _ in range(2)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert sum(shares) / 2 > 0.85  # with the GIL, or a lock, held it is about 0.5
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
 def test_fork_after_threaded_use():
     """A child starts its own workers and reads what its parent opened."""
