@@ -39,7 +39,7 @@ static void check(const b2c_repair_result *result)
     b2c_schunk *s = NULL;
     b2c_error err;
     b2c_status status = b2c_schunk_open(to_path, 0, B2C_OPEN_READ, &limits, &s, &err);
-    FUZZ_REQUIRE(status == B2C_OK);
+    FUZZ_REQUIRE(status == B2C_OK || status == B2C_E_LIMIT); /* by zeros of a size that is told */
     if (s == NULL) {
         return;
     }
