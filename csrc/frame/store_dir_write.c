@@ -4,6 +4,8 @@
  */
 #include "store_dir.h"
 
+#include <stdlib.h>
+
 #define MIN_PENDING ((uint64_t)256 << 10) /* chunks that may wait for a commit */
 
 enum { SPECIAL_PENDING = 64 }; /* what an edit without payload counts for */
@@ -226,8 +228,48 @@ static b2c_status forget_record(b2i_store *store, b2i_entry entry, uint64_t cbyt
     return st == B2C_OK ? st2 : st;
 }
 
+/* Numbers of chunk files have 32 bits. */
+#define NEEDED ((uint64_t)1 << 63)
+
+static int compare_numbers(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a & ~NEEDED, y = *(const uint64_t *)b & ~NEEDED;
+    return (x > y) - (x < y);
+}
+
+/* Removes what was dropped, unless another entry of the index names the file as well. */
+static void remove_dropped(b2i_dir_store *d, const b2i_state *now)
+{
+    size_t n = 0;
+    if (d->ndropped > 0) {
+        qsort(d->dropped, d->ndropped, sizeof *d->dropped, compare_numbers);
+    }
+    for (size_t i = 0; i < d->ndropped; i++) {
+        if (n == 0 || d->dropped[n - 1] != d->dropped[i]) {
+            d->dropped[n++] = d->dropped[i];
+        }
+    }
+    d->ndropped = n;
+    for (uint64_t i = 0; d->ndropped > 0 && i < now->nchunks; i++) {
+        uint64_t e = b2i_state_entry(now, i);
+        uint64_t *p = (e & B2I_ENTRY_SPECIAL) != 0 ? NULL
+                                                   : bsearch(&e, d->dropped, d->ndropped,
+                                                             sizeof *d->dropped, compare_numbers);
+        if (p != NULL) {
+            *p |= NEEDED;
+        }
+    }
+    for (size_t i = 0; i < d->ndropped; i++) {
+        if ((d->dropped[i] & NEEDED) == 0) {
+            (void)b2i_dir_remove(d, d->dropped[i]);
+        }
+    }
+    d->ndropped = 0;
+}
+
 /* The commit that has just become the current one. */
-static void committed(b2i_dir_store *d, const b2i_frame_image *image, const uint8_t *record)
+static void committed(b2i_dir_store *d, const b2i_state *now, const b2i_frame_image *image,
+                      const uint8_t *record)
 {
     b2i_frame_mark_make(b2i_span_of(image->header.p, image->header.n),
                         b2i_span_of(image->tail.p, image->tail.n), image->header.n + image->tail.n,
@@ -236,10 +278,7 @@ static void committed(b2i_dir_store *d, const b2i_frame_image *image, const uint
     d->base.header_len = image->header.n;
     d->base.frame_len = image->header.n + image->tail.n;
     d->base.trailer_len = image->tail.n - image->index_len;
-    for (size_t i = 0; i < d->ndropped; i++) {
-        (void)b2i_dir_remove(d, d->dropped[i]);
-    }
-    d->ndropped = 0;
+    remove_dropped(d, now);
     d->pending = 0;
     d->is_dirty = false;
 }
@@ -258,7 +297,7 @@ static b2c_status commit_now(b2i_dir_store *d, b2c_schunk *s, bool seal, b2c_err
     b2c_status st =
         b2i_dir_replace_index(d->dir, &s->now, d->next, &d->base, seal, &image, record, err);
     if (st == B2C_OK) {
-        committed(d, &image, record);
+        committed(d, &s->now, &image, record);
         b2i_dir_start_log(d, &s->now, record);
     }
     b2i_frame_image_free(&image);

@@ -1,0 +1,445 @@
+/*
+ * test_untrusted.c: what strangers put beside a frame and into it: lock files of any kind, headers
+ * and trailers of any length, too many metalayers; repair and its callers.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "frame.h"
+#include "nd_array.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { CHUNK = 400 };
+
+static b2c_ctx *ctx;
+static b2c_error err;
+static char dir[] = "/tmp/b2c_test_XXXXXX";
+static uint64_t seed = 88172645463325252u;
+
+static const char *path_of(const char *name)
+{
+    static char paths[4][256];
+    static unsigned n;
+    char *path = paths[n++ % 4];
+    snprintf(path, sizeof paths[0], "%s/%s", dir, name);
+    return path;
+}
+
+static b2c_schunk *make(uint8_t storage, const char *path)
+{
+    b2c_schunk_params p;
+    b2c_schunk *s = NULL;
+    b2c_schunk_params_init(&p);
+    p.storage = storage;
+    p.path = path;
+    p.chunksize = CHUNK;
+    p.cparams.typesize = 4;
+    p.cparams.codec = B2C_CODEC_BLOSCLZ;
+    CHECK_EQ(b2c_schunk_new(&p, &s, &err), B2C_OK);
+    return s;
+}
+
+static b2c_schunk *open_locked(const char *path, int mode)
+{
+    b2c_schunk *s = NULL;
+    CHECK_EQ(b2c_schunk_open(path, 0, mode | B2C_OPEN_LOCK, NULL, &s, &err), B2C_OK);
+    return s;
+}
+
+/* ---- the lock file ---- */
+
+static void put_file(const char *path, const char *bytes, size_t n)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    CHECK(fd >= 0 && write(fd, bytes, n) == (ssize_t)n);
+    close(fd);
+}
+
+/* The lock file cannot be one: opening fails, and nothing is written elsewhere. */
+static void check_refused(const char *path, int why)
+{
+    static const int modes[] = { B2C_OPEN_READ, B2C_OPEN_UPDATE };
+    for (int i = 0; i < 2; i++) {
+        b2c_schunk *s = NULL;
+        CHECK_EQ(b2c_schunk_open(path, 0, modes[i] | B2C_OPEN_LOCK, NULL, &s, &err), B2C_E_IO);
+        CHECK_EQ(err.sys_errno, why);
+        CHECK(s == NULL);
+    }
+}
+
+static void test_lock_files(uint8_t storage)
+{
+    char path[300], name[320], victim[300];
+    struct stat info;
+    snprintf(path, sizeof path, "%s/locks%d", dir, storage);
+    snprintf(victim, sizeof victim, "%s/victim", dir);
+    b2c_schunk_free(make(storage, path));
+    snprintf(name, sizeof name, "%s%s", path, storage == B2C_STORAGE_DIR ? "/.b2lock" : ".b2lock");
+    CHECK_EQ(mkdir(name, 0700), 0);
+    check_refused(path, EISDIR);
+    CHECK_EQ(rmdir(name), 0);
+    put_file(victim, "precious", 8);
+    CHECK_EQ(symlink(victim, name), 0);
+    check_refused(path, ELOOP);
+    CHECK(stat(victim, &info) == 0 && info.st_size == 8);
+    CHECK_EQ(unlink(name), 0);
+    CHECK_EQ(mkfifo(name, 0600), 0);
+    check_refused(path, ESPIPE);
+    CHECK_EQ(unlink(name), 0);
+    /* Too short, or a counter at its end: it is counted on. */
+    put_file(name, "abc", 3);
+    b2c_schunk_free(open_locked(path, B2C_OPEN_UPDATE));
+    CHECK(stat(name, &info) == 0 && info.st_size == 16);
+    put_file(name, "\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff", 16);
+    b2c_schunk *s = open_locked(path, B2C_OPEN_UPDATE);
+    CHECK_EQ(b2c_schunk_append(s, ctx, "0123456789abcdef", 16, &err), B2C_OK);
+    CHECK_EQ(b2c_schunk_close(s, &err), B2C_OK);
+}
+
+/* A process that was forked opens the lock file itself. */
+static void test_lock_after_fork(void)
+{
+    const char *path = path_of("forked");
+    char name[320];
+    int changed = 0, status = -1;
+    uint8_t data[CHUNK] = { 1 };
+    b2c_schunk_free(make(B2C_STORAGE_FILE, path));
+    b2c_schunk *s = open_locked(path, B2C_OPEN_UPDATE);
+    snprintf(name, sizeof name, "%s.b2lock", path);
+    pid_t pid = fork();
+    if (pid == 0) {
+        CHECK_EQ(b2c_schunk_lock(s, 1, &changed, &err), B2C_OK);
+        CHECK_EQ(b2c_schunk_append(s, ctx, data, sizeof data, &err), B2C_OK);
+        CHECK_EQ(b2c_schunk_unlock(s, &err), B2C_OK);
+        exit(harness_failures);
+    }
+    CHECK(waitpid(pid, &status, 0) == pid && status == 0);
+    CHECK_EQ(b2c_schunk_lock(s, 0, &changed, &err), B2C_OK);
+    CHECK_EQ(changed, 1);
+    b2c_schunk_info info;
+    b2c_schunk_info_get(s, &info);
+    CHECK_EQ(info.nchunks, 1);
+    CHECK_EQ(b2c_schunk_unlock(s, &err), B2C_OK);
+    CHECK_EQ(unlink(name), 0);
+    CHECK_EQ(mkdir(name, 0700), 0);
+    pid = fork();
+    if (pid == 0) {
+        CHECK_EQ(b2c_schunk_lock(s, 1, &changed, &err), B2C_E_IO);
+        CHECK_EQ(err.sys_errno, EISDIR);
+        exit(harness_failures);
+    }
+    CHECK(waitpid(pid, &status, 0) == pid && status == 0);
+    b2c_schunk_free(s);
+}
+
+static void on_alarm(int number)
+{
+    (void)number;
+}
+
+/* A signal ends the wait for a lock that another process holds. */
+static void test_lock_interrupted(void)
+{
+    const char *path = path_of("interrupted");
+    int ready[2], done[2], changed, status = -1;
+    char byte = 0;
+    struct sigaction action = { .sa_handler = on_alarm }; /* calls are not restarted */
+    struct itimerval often = { { 0, 20000 }, { 0, 20000 } }, never = { { 0, 0 }, { 0, 0 } };
+    b2c_schunk_free(make(B2C_STORAGE_FILE, path));
+    CHECK(pipe(ready) == 0 && pipe(done) == 0);
+    pid_t pid = fork();
+    if (pid == 0) {
+        close(done[1]);
+        b2c_schunk *s = open_locked(path, B2C_OPEN_UPDATE);
+        CHECK_EQ(b2c_schunk_lock(s, 1, &changed, &err), B2C_OK);
+        CHECK_EQ(write(ready[1], &byte, 1), 1);
+        CHECK_EQ(read(done[0], &byte, 1), 0);
+        b2c_schunk_free(s);
+        exit(harness_failures);
+    }
+    CHECK_EQ(read(ready[0], &byte, 1), 1);
+    CHECK_EQ(sigaction(SIGALRM, &action, NULL), 0);
+    CHECK_EQ(setitimer(ITIMER_REAL, &often, NULL), 0);
+    b2c_schunk *s = NULL;
+    CHECK_EQ(b2c_schunk_open(path, 0, B2C_OPEN_READ | B2C_OPEN_LOCK, NULL, &s, &err), B2C_E_IO);
+    CHECK_EQ(err.sys_errno, EINTR);
+    CHECK_EQ(setitimer(ITIMER_REAL, &never, NULL), 0);
+    close(done[1]);
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+    }
+    CHECK_EQ(status, 0);
+    s = open_locked(path, B2C_OPEN_READ);
+    b2c_schunk_free(s);
+    for (int i = 0; i < 2; i++) {
+        close(ready[i]);
+    }
+    close(done[0]);
+}
+
+/* ---- long parts ---- */
+
+/* A header and a trailer beyond what is read ahead, and chunks between them. */
+static void test_long_parts(void)
+{
+    enum { META = 10000, LONG = 3 << 20 };
+    const char *path = path_of("long"), *name = "m";
+    uint8_t *data = malloc(LONG), *out = malloc(LONG);
+    const void *content = data;
+    uint32_t meta_len = META;
+    b2c_schunk_params p;
+    b2c_schunk *s = NULL;
+    size_t n = 0;
+    for (size_t i = 0; i < LONG; i++) {
+        data[i] = (uint8_t)harness_random(&seed);
+    }
+    b2c_schunk_params_init(&p);
+    p.storage = B2C_STORAGE_FILE;
+    p.path = path;
+    p.nmeta = 1;
+    p.meta_names = &name;
+    p.meta_contents = &content;
+    p.meta_lens = &meta_len;
+    CHECK_EQ(b2c_schunk_new(&p, &s, &err), B2C_OK);
+    CHECK_EQ(b2c_schunk_append(s, ctx, data, LONG, &err), B2C_OK);
+    CHECK_EQ(b2c_schunk_vlmeta_set(s, ctx, "v", data, LONG, &err), B2C_OK);
+    CHECK_EQ(b2c_schunk_close(s, &err), B2C_OK);
+    CHECK_EQ(b2c_schunk_open(path, 0, B2C_OPEN_READ, NULL, &s, &err), B2C_OK);
+    CHECK_EQ(b2c_schunk_meta_get(s, "m", out, LONG, &n, &err), B2C_OK);
+    CHECK(n == META && memcmp(out, data, n) == 0);
+    CHECK_EQ(b2c_schunk_vlmeta_get(s, ctx, "v", out, LONG, &n, &err), B2C_OK);
+    CHECK(n == LONG && memcmp(out, data, n) == 0);
+    CHECK_EQ(b2c_schunk_decode_chunk(s, ctx, 0, out, LONG, &n, &err), B2C_OK);
+    CHECK(n == LONG && memcmp(out, data, n) == 0);
+    b2c_schunk_free(s);
+    free(data);
+    free(out);
+}
+
+/* The only place of 'what' in a file gets other bytes. */
+static void change(const char *path, const void *what, size_t n, const void *to)
+{
+    static uint8_t bytes[1 << 16];
+    int fd = open(path, O_RDWR), found = 0;
+    ssize_t len = read(fd, bytes, sizeof bytes);
+    CHECK(len > 0);
+    for (size_t i = 0; i + n <= (size_t)len; i++) {
+        if (memcmp(bytes + i, what, n) == 0) {
+            CHECK_EQ(pwrite(fd, to, n, (off_t)i), n);
+            found++;
+        }
+    }
+    CHECK_EQ(found, 1);
+    close(fd);
+}
+
+/* ---- a chunk file that several entries name ---- */
+
+static void test_shared_chunk_file(void)
+{
+    const char *path = path_of("shared");
+    char to[320];
+    uint8_t data[CHUNK], out[CHUNK];
+    size_t n = 0;
+    b2c_schunk *s = make(B2C_STORAGE_DIR, path);
+    for (int i = 0; i < 4; i++) {
+        memset(data, 0, sizeof data);
+        data[0] = (uint8_t)(i == 3 ? 9 : 1); /* chunks of the same size */
+        data[7] = data[0];
+        CHECK_EQ(b2c_schunk_append(s, ctx, data, sizeof data, &err), B2C_OK);
+    }
+    s->now.entries[1] = s->now.entries[2] = s->now.entries[0];
+    CHECK_EQ(b2c_schunk_vlmeta_set(s, ctx, "v", "", 0, &err), B2C_OK);
+    b2c_schunk_free(s);
+    snprintf(to, sizeof to, "%s/00000000.chunk", path);
+    CHECK_EQ(b2c_schunk_open(path, 0, B2C_OPEN_UPDATE, NULL, &s, &err), B2C_OK);
+    CHECK_EQ(b2c_schunk_begin(s, &err), B2C_OK);
+    CHECK_EQ(b2c_schunk_delete_chunk(s, 0, &err), B2C_OK);
+    CHECK_EQ(b2c_schunk_update(s, ctx, 0, data, sizeof data, &err), B2C_OK);
+    CHECK_EQ(b2c_schunk_commit(s, &err), B2C_OK);
+    CHECK_EQ(access(to, F_OK), 0); /* the last one of them needs it */
+    CHECK_EQ(b2c_schunk_decode_chunk(s, ctx, 1, out, sizeof out, &n, &err), B2C_OK);
+    CHECK(n == CHUNK && out[0] == 1);
+    CHECK_EQ(b2c_schunk_delete_chunk(s, 1, &err), B2C_OK);
+    CHECK_EQ(b2c_schunk_close(s, &err), B2C_OK);
+    CHECK(access(to, F_OK) != 0);
+    CHECK_EQ(b2c_schunk_open(path, 0, B2C_OPEN_READ, NULL, &s, &err), B2C_OK);
+    CHECK_EQ(b2c_schunk_decode_chunk(s, ctx, 1, out, sizeof out, &n, &err), B2C_OK);
+    CHECK(n == CHUNK && out[0] == 9);
+    b2c_schunk_free(s);
+}
+
+/* ---- metalayers ---- */
+
+static void test_many_metalayers(void)
+{
+    char name[32];
+    b2c_schunk *s = make(B2C_STORAGE_MEMORY, NULL);
+    for (int i = 0; i < B2C_MAX_METALAYERS; i++) {
+        snprintf(name, sizeof name, "m%d", i);
+        CHECK_EQ(b2c_schunk_meta_add(s, name, "abc", 3, &err), B2C_OK);
+        CHECK_EQ(b2c_schunk_meta_add(s, name, "abc", 3, &err), B2C_E_EXISTS);
+    }
+    CHECK_EQ(b2c_schunk_meta_add(s, "more", "abc", 3, &err), B2C_E_LIMIT);
+    CHECK_EQ(err.actual, B2C_MAX_METALAYERS + 1);
+    int wrong = 0;
+    for (int i = 0; i < B2I_MAX_VLMETA; i++) {
+        snprintf(name, sizeof name, "v%d", i);
+        wrong += b2c_schunk_vlmeta_set(s, ctx, name, "value", 5, &err) != B2C_OK;
+    }
+    CHECK_EQ(wrong, 0);
+    CHECK_EQ(b2c_schunk_vlmeta_set(s, ctx, "more", "value", 5, &err), B2C_E_LIMIT);
+    CHECK_EQ(b2c_schunk_vlmeta_set(s, ctx, "v77", "other", 5, &err),
+             B2C_OK); /* one that is there */
+    CHECK_EQ(b2c_schunk_append(s, ctx, "0123456789abcdef", 16, &err), B2C_OK);
+    CHECK_EQ(b2c_schunk_meta_add(s, "late", "abc", 3, &err), B2C_E_ARGUMENT);
+    b2c_schunk_free(s);
+}
+
+/* ---- repair ---- */
+
+typedef struct listener {
+    int notes[5]; /* of each part */
+    int stop;     /* returned by the next call */
+    char name[32];
+} listener;
+
+static int hear(void *handle, const b2c_repair_note *note)
+{
+    listener *l = handle;
+    l->notes[note->part]++;
+    snprintf(l->name, sizeof l->name, "%s", note->name == NULL ? "" : note->name);
+    return l->stop;
+}
+
+static int advance(void *handle, uint64_t done, uint64_t total)
+{
+    CHECK(done <= total);
+    return ((listener *)handle)->stop;
+}
+
+/* A frame with two metalayers of one name, a damaged vlmetalayer and a damaged chunk. */
+static void make_damaged(const char *path)
+{
+    static const char *names[] = { "first", "secnd" };
+    const void *contents[] = { "one", "two" };
+    uint32_t lens[] = { 3, 3 };
+    uint8_t data[CHUNK + 4];
+    b2c_schunk_params p;
+    b2c_schunk *s = NULL;
+    for (int i = 0; i < CHUNK + 4; i++) {
+        data[i] = (uint8_t)harness_random(&seed);
+    }
+    b2c_schunk_params_init(&p);
+    p.storage = B2C_STORAGE_FILE;
+    p.path = path;
+    p.nmeta = 2;
+    p.meta_names = names;
+    p.meta_contents = contents;
+    p.meta_lens = lens;
+    CHECK_EQ(b2c_schunk_new(&p, &s, &err), B2C_OK);
+    CHECK_EQ(b2c_schunk_append(s, ctx, data, CHUNK, &err), B2C_OK);
+    CHECK_EQ(b2c_schunk_append(s, ctx, data + 4, CHUNK, &err), B2C_OK);
+    CHECK_EQ(b2c_schunk_vlmeta_set(s, ctx, "good", "a value", 7, &err), B2C_OK);
+    CHECK_EQ(b2c_schunk_vlmeta_set(s, ctx, "bad", "no value", 8, &err), B2C_OK);
+    CHECK_EQ(b2c_schunk_close(s, &err), B2C_OK);
+    change(path, "secnd", 5, "first");
+    /* The chunk of 8 bytes says that it holds 9. */
+    static const uint8_t eight[] = { 8, 0, 0, 0, 8, 0, 0, 0, 40, 0, 0, 0 };
+    static const uint8_t nine[] = { 9, 0, 0, 0, 8, 0, 0, 0, 40, 0, 0, 0 };
+    change(path, eight, sizeof eight, nine);
+}
+
+static void test_repair_of_names(void)
+{
+    const char *from = path_of("damaged"), *to = path_of("repaired");
+    listener l = { .stop = 0 };
+    b2c_repair_params p;
+    b2c_repair_result result;
+    b2c_schunk_info info;
+    b2c_schunk *s = NULL;
+    uint8_t out[16];
+    size_t n = 0;
+    make_damaged(from);
+    b2c_repair_params_init(&p);
+    p.handle = &l;
+    p.note = hear;
+    p.progress = advance;
+    for (l.stop = 7; l.stop >= 0; l.stop -= 7) {
+        memset(l.notes, 0, sizeof l.notes);
+        b2c_status st = b2c_repair(from, to, &p, &result, &err);
+        CHECK_EQ(st, l.stop == 0 ? B2C_OK : B2C_E_CALLBACK);
+        CHECK(l.stop == 0 || (err.sys_errno == 7 && access(to, F_OK) != 0));
+    }
+    CHECK_EQ(l.notes[B2C_PART_META], 2); /* that there are two, and that one was removed */
+    CHECK_EQ(l.notes[B2C_PART_VLMETA], 1);
+    CHECK_EQ(l.notes[B2C_PART_CHUNK], 0);
+    CHECK_EQ(result.nkept, 2);
+    CHECK_EQ(b2c_schunk_open(to, 0, B2C_OPEN_READ, NULL, &s, &err), B2C_OK);
+    b2c_schunk_info_get(s, &info);
+    CHECK(info.nmeta == 1 && info.nvlmeta == 1);
+    CHECK_EQ(b2c_schunk_meta_get(s, "first", out, sizeof out, &n, &err), B2C_OK);
+    CHECK(n == 3 && memcmp(out, "one", 3) == 0);
+    CHECK_EQ(b2c_schunk_vlmeta_get(s, ctx, "good", out, sizeof out, &n, &err), B2C_OK);
+    CHECK(n == 7 && memcmp(out, "a value", 7) == 0);
+    b2c_schunk_free(s);
+    /* Nothing is wrong with the new one; only the progress function says no. */
+    l.stop = 9;
+    memset(l.notes, 0, sizeof l.notes);
+    CHECK_EQ(b2c_repair(to, path_of("again"), &p, &result, &err), B2C_E_CALLBACK);
+    CHECK_EQ(err.sys_errno, 9);
+    for (int i = 0; i < 5; i++) {
+        CHECK_EQ(l.notes[i], 0);
+    }
+}
+
+static void test_repair_of_dtype(void)
+{
+    static const b2c_nd nd = { .size = sizeof nd,
+                               .ndim = 1,
+                               .itemsize = 6,
+                               .shape = { 5 },
+                               .chunks = { 5 },
+                               .blocks = { 5 } };
+    const char *from = path_of("array"), *to = path_of("plain");
+    uint8_t items[30] = { 1, 2, 3 }, meta[200];
+    size_t n = 0, at = 0, len = 0;
+    b2c_nd found = { .size = sizeof found };
+    b2c_repair_params p;
+    b2c_repair_result result;
+    b2c_schunk *s = nd_array_new(&nd, from, 0);
+    CHECK_EQ(b2c_nd_append_chunks(s, ctx, &nd, 0, 1, items, sizeof items, &err), B2C_OK);
+    CHECK_EQ(b2c_schunk_close(s, &err), B2C_OK);
+    b2c_repair_params_init(&p);
+    p.forget_dtype = 1;
+    CHECK_EQ(b2c_repair(from, to, &p, &result, &err), B2C_OK);
+    CHECK_EQ(b2c_schunk_open(to, 0, B2C_OPEN_READ, NULL, &s, &err), B2C_OK);
+    CHECK_EQ(b2c_schunk_meta_get(s, "b2nd", meta, sizeof meta, &n, &err), B2C_OK);
+    CHECK_EQ(b2c_nd_meta_decode(meta, n, &found, &at, &len, &err), B2C_OK);
+    CHECK(len == 3 && memcmp(meta + at, "|S6", 3) == 0);
+    b2c_schunk_free(s);
+}
+
+int main(void)
+{
+    CHECK(mkdtemp(dir) != NULL);
+    CHECK_EQ(b2c_ctx_new(NULL, 1, NULL, &ctx, &err), B2C_OK);
+    test_lock_files(B2C_STORAGE_FILE);
+    test_lock_files(B2C_STORAGE_DIR);
+    test_lock_after_fork();
+    test_lock_interrupted();
+    test_long_parts();
+    test_shared_chunk_file();
+    test_many_metalayers();
+    test_repair_of_names();
+    test_repair_of_dtype();
+    b2c_ctx_free(ctx);
+    char command[300];
+    snprintf(command, sizeof command, "rm -r %s", dir);
+    CHECK_EQ(system(command), 0);
+    return RESULT();
+}
