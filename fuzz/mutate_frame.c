@@ -191,8 +191,13 @@ static bool split(b2i_span s, parts *f)
 /* The checksum record behind a chunk, if there is one, for its new place and bytes. */
 static void fix_record(mut_buf *out, size_t payload_at, uint64_t entry, size_t len)
 {
-    uint8_t place[8], *record = out->p + payload_at + entry + len;
-    if (record + B2I_RECORD_LEN > out->p + out->n || memcmp(record, "B2CK", 4) != 0) {
+    uint8_t place[8];
+    uint64_t room = out->n - payload_at;
+    if (entry > room || len > room - entry || B2I_RECORD_LEN > room - entry - len) {
+        return;
+    }
+    uint8_t *record = out->p + payload_at + entry + len;
+    if (memcmp(record, "B2CK", 4) != 0) {
         return;
     }
     b2i_st64le(place, entry);

@@ -250,7 +250,7 @@ static b2c_status mem_read(void *arg, uint64_t at, size_t n, b2i_scratch *scratc
     if (at > bytes->n || bytes->n - (size_t)at < n) {
         return b2i_fail(err, B2C_E_TRUNCATED, at, "the chunk is cut short");
     }
-    *out = b2i_span_of(bytes->p + at, n);
+    *out = b2i_span_of(n == 0 ? NULL : bytes->p + at, n);
     return B2C_OK;
 }
 
