@@ -78,8 +78,9 @@ trap finish EXIT
 mkdir -p "$build"
 
 step "Setup: packages, wheel, demonstration"
-need_packages clang valgrind gcc-aarch64-linux-gnu libc6-dev-arm64-cross gcc-s390x-linux-gnu \
-    libc6-dev-s390x-cross qemu-user-static zlib1g-dev
+need_packages clang valgrind gcc-i686-linux-gnu libc6-dev-i386-cross \
+    gcc-aarch64-linux-gnu libc6-dev-arm64-cross gcc-s390x-linux-gnu libc6-dev-s390x-cross \
+    qemu-user-static zlib1g-dev
 ./setup.sh
 python=$PWD/.venv/bin/python
 for wheel in dist/blosc2c-*.whl; do
@@ -129,8 +130,24 @@ bare=(-DB2C_WITH_LZ4=OFF -DB2C_WITH_ZSTD=OFF -DB2C_WITH_ZLIB=OFF -DB2C_WITH_ZFP=
 c_tests bare "${bare[@]}" -DCMAKE_BUILD_TYPE=RelWithDebInfo \
     -DCMAKE_CROSSCOMPILING_EMULATOR="valgrind;--quiet;--error-exitcode=99"
 
-step "C tests: 64-bit ARM in qemu (NEON)"
+step "C tests: memory sanitizer, BloscLZ only"
+selection=(--exclude-regex '^test_(bitflips|crash|faults)$')
+c_tests msan "${bare[@]}" -DCMAKE_C_COMPILER=clang -DB2C_SANITIZE="memory;undefined" \
+    -DB2C_SIMD=OFF
+
+step "C tests: coverage of the parsers, gcc without optimisation"
+selection=(--exclude-regex '^test_(bitflips|crash|faults|deflate)$')
+find "$build" -path "$build/coverage/*" -name '*.gcda' -delete
+c_tests coverage -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS=--coverage
+"$python" tools/coverage.py "$build/coverage"
+
+step "C tests: 32-bit x86"
+selection=(--exclude-regex '^test_(bitflips|crash|faults)$')
 cross=("${bare[@]}" -DB2C_XXHASH_INCLUDE_DIR="$(cross_include)")
+c_tests i686 -DCMAKE_TOOLCHAIN_FILE="$PWD/cmake/i686.cmake" "${cross[@]}"
+
+step "C tests: 64-bit ARM in qemu (NEON)"
+selection=(--exclude-regex '^(test_(bitflips|crash|faults)|(alloc|mutate)_.*)$')
 c_tests aarch64 -DCMAKE_TOOLCHAIN_FILE="$PWD/cmake/aarch64.cmake" "${cross[@]}"
 
 step "C tests: s390x in qemu (big-endian)"
