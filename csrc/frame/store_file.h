@@ -121,7 +121,7 @@ void b2i_file_add_pointer(b2i_file_store *f, uint64_t at);
 void b2i_file_drop(b2i_store *store, b2i_entry entry, uint64_t cbytes);
 
 /* After a commit. */
-void b2i_file_stamp_free(b2i_file_store *f);
+void b2i_file_stamp_free(b2i_file_store *f, const b2i_state *now);
 
 /* ---- store_file_beside.c ---- */
 

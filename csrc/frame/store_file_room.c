@@ -6,6 +6,7 @@
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include "store_file.h"
+#include "alloc.h"
 
 #include <stdlib.h>
 
@@ -113,9 +114,59 @@ static void merge(b2i_file_store *f)
     }
 }
 
-void b2i_file_stamp_free(b2i_file_store *f)
+static int compare_extents(const void *a, const void *b)
+{
+    const b2i_extent *const *x = a, *const *y = b;
+    return ((*x)->at > (*y)->at) - ((*x)->at < (*y)->at);
+}
+
+/* Of n extents in the order of their places the one that holds an entry loses its room. */
+static void forget_place(b2i_extent **v, size_t n, b2i_entry entry)
+{
+    size_t lo = 0, hi = n; /* the first one behind the entry */
+    while (lo < hi) {
+        size_t mid = lo + (hi - lo) / 2;
+        if (v[mid]->at > entry) {
+            hi = mid;
+        } else {
+            lo = mid + 1;
+        }
+    }
+    if (lo > 0 && entry - v[lo - 1]->at < v[lo - 1]->n) {
+        v[lo - 1]->n = 0;
+    }
+}
+
+/* An index may name a chunk twice: what one entry has dropped is still the other one's. */
+static void forget_shared(b2i_file_store *f, const b2i_state *now)
 {
     size_t n = 0;
+    b2i_extent **v = f->nfree == 0 ? NULL : b2i_malloc(f->nfree * sizeof(b2i_extent *));
+    for (size_t i = 0; i < f->nfree; i++) {
+        if (f->free[i].n > 0 && f->free[i].commit_no == NOT_COMMITTED) {
+            if (v == NULL) {
+                f->free[i].n = 0; /* without memory the room stays unused */
+            } else {
+                v[n++] = &f->free[i];
+            }
+        }
+    }
+    if (n > 0) {
+        qsort(v, n, sizeof(b2i_extent *), compare_extents);
+        for (uint64_t i = 0; i < now->nchunks; i++) {
+            b2i_entry e = b2i_state_entry(now, i);
+            if ((e & B2I_ENTRY_SPECIAL) == 0) {
+                forget_place(v, n, e);
+            }
+        }
+    }
+    b2i_free(v);
+}
+
+void b2i_file_stamp_free(b2i_file_store *f, const b2i_state *now)
+{
+    size_t n = 0;
+    forget_shared(f, now);
     if (f->pointers_len > 0) {
         b2i_file_add_free(f, f->pointers_at, f->pointers_len);
         f->pointers_len = 0;

@@ -347,7 +347,7 @@ void b2i_file_committed(b2i_file_store *f, b2i_frame_image *image, const b2c_sch
     f->chain_broken = false;
     f->base.frame_len = f->header_len + f->tail_at + f->tail_len;
     f->base.trailer_len = f->tail_len - image->index_len;
-    b2i_file_stamp_free(f);
+    b2i_file_stamp_free(f, &s->now);
 }
 
 /* Overwrites the magic of a record. */

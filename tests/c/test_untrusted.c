@@ -273,6 +273,49 @@ static void test_shared_chunk_file(void)
     b2c_schunk_free(s);
 }
 
+/* The room of a chunk that another entry names is not used again. */
+static void test_shared_payload(void)
+{
+    enum { SIZE = 4000 };
+    const char *path = path_of("shared.file");
+    static uint8_t data[SIZE], first[SIZE], out[SIZE];
+    size_t n = 0;
+    b2c_schunk_params p;
+    b2c_schunk *s = NULL;
+    b2c_schunk_params_init(&p);
+    p.storage = B2C_STORAGE_FILE;
+    p.path = path;
+    CHECK_EQ(b2c_schunk_new(&p, &s, &err), B2C_OK);
+    for (int i = 0; i < 5 * 16; i++) {
+        for (int k = 0; k < SIZE; k++) {
+            data[k] = (uint8_t)harness_random(&seed);
+        }
+        if (i == 0) {
+            memcpy(first, data, SIZE);
+        }
+        if (i < 5) {
+            CHECK_EQ(b2c_schunk_append(s, ctx, data, SIZE, &err), B2C_OK);
+            continue;
+        }
+        if (i == 5) {
+            s->now.entries[1] = s->now.entries[0];
+            CHECK_EQ(b2c_schunk_vlmeta_set(s, ctx, "v", "x", 1, &err), B2C_OK);
+            b2c_schunk_free(s);
+            CHECK_EQ(b2c_schunk_open(path, 0, B2C_OPEN_UPDATE, NULL, &s, &err), B2C_OK);
+            CHECK_EQ(b2c_schunk_delete_chunk(s, 0, &err), B2C_OK);
+        }
+        CHECK_EQ(b2c_schunk_update(s, ctx, 1 + (uint64_t)i % 3, data, SIZE, &err), B2C_OK);
+        CHECK_EQ(b2c_schunk_flush(s, &err), B2C_OK);
+        CHECK_EQ(b2c_schunk_decode_chunk(s, ctx, 0, out, SIZE, &n, &err), B2C_OK);
+        CHECK(n == SIZE && memcmp(out, first, SIZE) == 0);
+    }
+    CHECK_EQ(b2c_schunk_close(s, &err), B2C_OK);
+    CHECK_EQ(b2c_schunk_open(path, 0, B2C_OPEN_READ, NULL, &s, &err), B2C_OK);
+    CHECK_EQ(b2c_schunk_decode_chunk(s, ctx, 0, out, SIZE, &n, &err), B2C_OK);
+    CHECK(n == SIZE && memcmp(out, first, SIZE) == 0);
+    b2c_schunk_free(s);
+}
+
 /* ---- metalayers ---- */
 
 static void test_many_metalayers(void)
@@ -434,6 +477,7 @@ int main(void)
     test_lock_interrupted();
     test_long_parts();
     test_shared_chunk_file();
+    test_shared_payload();
     test_many_metalayers();
     test_repair_of_names();
     test_repair_of_dtype();
