@@ -28,6 +28,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+import bench_calls
 import blosc2
 import datasets
 import svg
@@ -308,6 +309,7 @@ def main() -> None:
         args.save.write_text(json.dumps(kept))
     report = render(cells, machine, command)
     if args.docs:
+        report += "\n## Calls from Python\n\nMade by `bench_calls.py`.\n\n" + bench_calls.run() + "\n"
         for what in ("size", "compress", "decompress"):
             (args.docs / f"speed-{what}.svg").write_text(plot(cells, what))
             report += f"\n![{what}](speed-{what}.svg)\n"

@@ -84,17 +84,27 @@ class Meta(Mapping[str, Any]):
 
     def raw(self, name: str) -> bytes:
         """The stored bytes of a metalayer; NotFoundError (a KeyError) when there is none."""
+        stored = self.find(name)
+        if stored is None:
+            raise NotFoundError(f"there is no metalayer {name!r}")
+        return stored
+
+    def find(self, name: str) -> bytes | None:
+        """raw(), or None when there is none."""
         schunk = self._schunk
         key = name.encode(errors="surrogateescape")
+        _, scratch, need, err = _ffi.small_call()
         with schunk.handle as ptr:
-            try:
-                return _ffi.sized_bytes(
-                    lambda dst, cap, need, err: int(lib.b2c_schunk_meta_get(ptr, key, dst, cap, need, err)),
-                    1024,
-                    schunk.urlpath,
-                )
-            except NotFoundError:
-                raise NotFoundError(f"there is no metalayer {name!r}") from None
+            status = lib.b2c_schunk_meta_get(ptr, key, scratch, _ffi.SMALL_NBYTES, need, err)
+            if status == lib.B2C_OK:
+                return bytes(ffi.buffer(scratch, need[0]))
+            if status == lib.B2C_E_NOT_FOUND:
+                return None
+            return _ffi.sized_bytes(
+                lambda dst, cap, need, err: int(lib.b2c_schunk_meta_get(ptr, key, dst, cap, need, err)),
+                need[0],
+                schunk.urlpath,
+            )
 
     def __getitem__(self, name: str | slice) -> Any:
         if isinstance(name, slice):

@@ -750,8 +750,7 @@ class NDArray:
 
 def _stored_dtype(schunk: SChunk, itemsize: int) -> np.dtype[Any]:
     """The dtype that the array's metalayer tells; bytes when it does not."""
-    metas = schunk.meta
-    raw = metas.raw(next(name for name in ARRAY_META if name in metas))
+    raw = next(stored for stored in map(schunk.meta.find, ARRAY_META) if stored is not None)
     nd, at, n, err = ffi.new("b2c_nd *"), ffi.new("size_t *"), ffi.new("size_t *"), new_error()
     check(lib.b2c_nd_meta_decode(raw, len(raw), nd, at, n, err), err, schunk.urlpath)
     if not n[0]:
@@ -761,7 +760,7 @@ def _stored_dtype(schunk: SChunk, itemsize: int) -> np.dtype[Any]:
     except UnicodeDecodeError as exc:
         raise FormatError(f"the dtype is not UTF-8: {exc}", path=schunk.urlpath, field="dtype") from None
     dt = dtypes.from_text(text, itemsize)
-    if EXTENSION_META in schunk.meta:
+    if dt.kind == "V" and EXTENSION_META in schunk.meta:
         dt = dtypes.extension(schunk.meta[EXTENSION_META], itemsize) or dt
     return dt
 
