@@ -17,11 +17,12 @@
  * end; what they write too much is overwritten by the next operation.
  */
 #include "codec_impl.h"
+#include "lz_copy.h"
 
 enum {
-    STEP = 32,       /* bytes that a fast copy may write beyond its end */
-    FAR_BASE = 8191, /* distance - 1 of the smallest far match */
-    NEAR_HI = 31     /* high bits that, with a low byte of 255, announce a far match */
+    STEP = B2I_LZ_STEP, /* bytes that a fast copy may write beyond its end */
+    FAR_BASE = 8191,    /* distance - 1 of the smallest far match */
+    NEAR_HI = 31        /* high bits that, with a low byte of 255, announce a far match */
 };
 
 typedef struct match {
@@ -98,88 +99,6 @@ static inline const uint8_t *read_match_fast(const uint8_t *ip, const uint8_t *i
     return ip + 1;
 }
 
-/*
- * Repeats the d bytes before op (2 <= d < 16) up to 'end'.  Two words hold the
- * first 16 bytes of the repetition; they are written again and again at steps
- * of the largest multiple of d that is not above 16.
- */
-static inline void repeat_pattern(uint8_t *op, const uint8_t *end, size_t d)
-{
-    /* one bit at each multiple of d bytes: multiplying repeats d bytes over a word */
-    static const uint64_t ones[8] = { 0,
-                                      0,
-                                      0x0001000100010001,
-                                      0x0001000001000001,
-                                      0x0000000100000001,
-                                      0x10000000001,
-                                      0x1000000000001,
-                                      0x100000000000001 };
-    static const uint8_t step[16] = { 0, 0, 16, 15, 16, 15, 12, 14, 16, 9, 10, 11, 12, 13, 14, 15 };
-    /* for d < 8: where in the d bytes the second word starts, 8 mod d */
-    static const uint8_t phase[8] = { 0, 0, 0, 2, 0, 3, 2, 1 };
-
-    uint64_t first = b2i_ld64le(op - d), second;
-    if (d < 8) {
-        uint64_t mask = ((uint64_t)1 << (8 * d)) - 1;
-        uint64_t v = first & mask;
-        unsigned r = 8U * phase[d];
-        first = v * ones[d];
-        second = ((v >> r | v << (8 * d - r)) & mask) * ones[d];
-    } else {
-        unsigned k = 8 * ((unsigned)d - 8);
-        uint64_t mask = ((uint64_t)1 << k) - 1;
-        second = (b2i_ld64le(op - d + 8) & mask) | first << k;
-    }
-    size_t by = step[d];
-    do {
-        b2i_st64le(op, first);
-        b2i_st64le(op + 8, second);
-        op += by;
-    } while (op < end);
-}
-
-/* Copies a match; may write up to STEP - 1 bytes too much. */
-static inline void copy_match_fast(uint8_t *op, size_t distance, size_t len)
-{
-    const uint8_t *from = op - distance, *end = op + len;
-    if (distance >= 32) {
-        do {
-            memcpy(op, from, 32);
-            op += 32;
-            from += 32;
-        } while (op < end);
-    } else if (distance >= 16) {
-        do {
-            memcpy(op, from, 16);
-            op += 16;
-            from += 16;
-        } while (op < end);
-    } else if (distance == 1) {
-        uint8_t byte = *from;
-        do {
-            memset(op, byte, 32);
-            op += 32;
-        } while (op < end);
-    } else {
-        repeat_pattern(op, end, distance);
-    }
-}
-
-/* The same close to the end of the output: exact. */
-static void copy_match_end(uint8_t *op, const uint8_t *op_end, size_t distance, size_t len)
-{
-    uint8_t *end = op + len;
-    size_t room = (size_t)(op_end - op);
-    if (room > STEP) {
-        size_t fast = room - STEP < len ? room - STEP : len;
-        copy_match_fast(op, distance, fast);
-        op += fast;
-    }
-    for (; op < end; op++) {
-        *op = op[-(ptrdiff_t)distance];
-    }
-}
-
 b2c_status b2i_blosclz_decode(b2i_codec_state *state, const b2i_dict *dict, b2i_span src,
                               uint8_t *dst, size_t n)
 {
@@ -217,9 +136,9 @@ b2c_status b2i_blosclz_decode(b2i_codec_state *state, const b2i_dict *dict, b2i_
             return B2C_E_CORRUPT;
         }
         if (room >= m.len + STEP) {
-            copy_match_fast(op, m.distance, m.len);
+            b2i_lz_copy(op, m.distance, m.len);
         } else {
-            copy_match_end(op, op_end, m.distance, m.len);
+            b2i_lz_copy_end(op, op_end, m.distance, m.len);
         }
         op += m.len;
         ctrl = m.next;

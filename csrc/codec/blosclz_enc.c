@@ -5,15 +5,11 @@
  * A greedy search with one hash table of positions.  What makes it fast on
  * shuffled planes: runs of a byte are tried before the table, and positions
  * inside runs do not enter it, so that it keeps the starts of runs and periodic
- * planes line up; misses make the search step wider; and nothing is cleared
- * between streams: the table holds positions above a base that moves on by the
- * length of each stream, so that what older streams left lies below it and counts
- * as empty.  Words are read little endian: every machine makes the same bytes.
+ * planes line up; and misses make the search step wider.
  */
-#include "codec_impl.h"
+#include "lz.h"
 
 enum {
-    MAX_HASH_LOG = 14,
     LOOK_HASH_LOG = 13,   /* a table that fits the L1 cache: most steps store to it */
     MIN_LOOK = 2048,      /* bytes of a first look, if there are so many */
     LOOK_LEN = 8,         /* shortest near match that it counts */
@@ -50,12 +46,6 @@ static const level levels[B2I_MAX_CLEVEL + 1] = {
     { 0, 14, 110, 13, 14, 4, 7, 6 }, { 0, 14, 100, 13, 14, 4, 7, 7 },
 };
 
-typedef struct table {
-    uint32_t base; /* positions below are of older streams; never 0 */
-    uint32_t at[1 << MAX_HASH_LOG];
-    uint16_t look[1 << LOOK_HASH_LOG]; /* of a first look, counted from its start */
-} table;
-
 /* Where the output goes. */
 typedef struct sink {
     uint8_t *op;
@@ -64,69 +54,9 @@ typedef struct sink {
     const uint8_t *src_end; /* and read up to here */
 } sink;
 
-/* The table, ready for a stream of n bytes, or NULL when there is no memory. */
-static table *table_begin(b2i_codec_state *state, size_t n)
-{
-    table *t = state->blosclz;
-    if (t == NULL) {
-        t = b2i_calloc(sizeof *t);
-        if (t == NULL) {
-            return NULL;
-        }
-        t->base = 1;
-        state->blosclz = t;
-    }
-    if (n > UINT32_MAX - t->base) {
-        memset(t->at, 0, sizeof t->at);
-        t->base = 1;
-    }
-    return t;
-}
-
 static inline size_t hash5(uint64_t word, unsigned hash_log)
 {
     return (size_t)(((word << 24) * 889523592379U) >> (64 - hash_log));
-}
-
-static inline unsigned low_zero_bytes(uint64_t x)
-{
-#if defined(__GNUC__)
-    return (unsigned)__builtin_ctzll(x) / 8;
-#else
-    unsigned n = 0;
-    for (; (x & 255) == 0; x >>= 8) {
-        n++;
-    }
-    return n;
-#endif
-}
-
-/* What differs in the words at p and q. */
-static inline uint64_t difference(const uint8_t *p, const uint8_t *q)
-{
-    return b2i_ld64le(p) ^ b2i_ld64le(q);
-}
-
-/* Number of equal bytes at p and q < p, up to 'end' for p. */
-static inline size_t equal_bytes(const uint8_t *p, const uint8_t *q, const uint8_t *end)
-{
-    const size_t max = (size_t)(end - p);
-    size_t n = 0;
-    for (; max - n >= 8; n += 8) {
-        uint64_t x = difference(p + n, q + n);
-        if (x != 0) {
-            return n + low_zero_bytes(x);
-        }
-        while (max - n >= 40 &&
-               (difference(p + n + 8, q + n + 8) | difference(p + n + 16, q + n + 16) |
-                difference(p + n + 24, q + n + 24) | difference(p + n + 32, q + n + 32)) == 0) {
-            n += 32; /* long ones four words at a time */
-        }
-    }
-    while (n < max && p[n] == q[n]) {
-        n++;
-    }
-    return n;
 }
 
 /* Bytes that n literals take. */
@@ -198,23 +128,17 @@ static inline bool put_sequence(sink *s, const uint8_t *anchor, const uint8_t *p
     return true;
 }
 
-/* Whether the table may hold position p: not inside a run, see above. */
-static inline bool is_run(const uint8_t *p)
-{
-    return b2i_ld32le(p) == b2i_ld32le(p - 1);
-}
-
 /*
  * Estimates what n bytes would shrink to with the matches that a plain greedy search finds.
  * Shorter ones decode too slowly to count.
  */
-static size_t estimate(table *t, const uint8_t *p, size_t n)
+static size_t estimate(const uint8_t *p, size_t n)
 {
+    uint16_t places[1 << LOOK_HASH_LOG] = { 0 };
     size_t at = 1, size = 0, anchor = 0;
-    memset(t->look, 0, sizeof t->look);
     while (at + SEARCH_END < n) {
         uint32_t word = b2i_ld32le(p + at);
-        uint16_t *slot = &t->look[(word * 2654435761U) >> (32 - LOOK_HASH_LOG)];
+        uint16_t *slot = &places[(word * 2654435761U) >> (32 - LOOK_HASH_LOG)];
         size_t from = *slot;
         *slot = (uint16_t)at;
         if (b2i_ld32le(p + from) != word) {
@@ -222,7 +146,7 @@ static size_t estimate(table *t, const uint8_t *p, size_t n)
             continue;
         }
         bool far = at - from > FAR_BASE;
-        size_t match = 4 + equal_bytes(p + at + 4, p + from + 4, p + n);
+        size_t match = 4 + b2i_lz_equal(p + at + 4, p + from + 4, p + n);
         if (match < (size_t)(far ? LOOK_LEN + 2 : LOOK_LEN)) {
             at++;
             continue;
@@ -238,23 +162,23 @@ static size_t estimate(table *t, const uint8_t *p, size_t n)
  * Whether the stream is worth coding, after a look at one place, and a shorter one at another for
  * streams that begin with noise, or end with it, and are very regular elsewhere.
  */
-static bool is_promising(table *t, const level *lv, const uint8_t *src, size_t n)
+static bool is_promising(const level *lv, const uint8_t *src, size_t n)
 {
     size_t left = n - n / 8 * lv->look_at, len = (size_t)1 << lv->look_log;
     left = left > MIN_LOOK ? left : n < MIN_LOOK ? n : MIN_LOOK;
     len = len < left ? len : left;
-    if (estimate(t, src + n - left, len) * lv->least_ratio <= len * 100) {
+    if (estimate(src + n - left, len) * lv->least_ratio <= len * 100) {
         return true;
     }
     len /= 4;
-    return estimate(t, src + n / 8 * ((lv->look_at + 5) % 8), len) * 3 <= len;
+    return estimate(src + n / 8 * ((lv->look_at + 5) % 8), len) * 3 <= len;
 }
 
 /*
  * Writes the stream without its last literals.  *rest is where these start.
  * False: it does not fit.
  */
-static bool put_sequences(table *t, const level *lv, const uint8_t *src, size_t n, sink *s,
+static bool put_sequences(b2i_lz_table *t, const level *lv, const uint8_t *src, size_t n, sink *s,
                           size_t *rest)
 {
     const unsigned hash_log = n <= SMALL_STREAM ? lv->hash_log : lv->hash_log_large;
@@ -268,9 +192,9 @@ static bool put_sequences(table *t, const level *lv, const uint8_t *src, size_t 
     while (at < search_end) {
         const uint8_t *p = src + at;
         size_t distance = 1, back = 0;
-        if (!is_run(p)) {
+        if (!b2i_lz_is_run(p)) {
             uint64_t word = b2i_ld64le(p);
-            uint32_t *slot = &t->at[hash5(word, hash_log)];
+            uint32_t *slot = &t->near[hash5(word, hash_log)];
             uint32_t found = *slot;
             *slot = base + (uint32_t)at;
             distance = *slot - found;
@@ -280,7 +204,7 @@ static bool put_sequences(table *t, const level *lv, const uint8_t *src, size_t 
                 continue;
             }
         }
-        size_t len = 4 + equal_bytes(p + 4, p + 4 - distance, match_end);
+        size_t len = 4 + b2i_lz_equal(p + 4, p + 4 - distance, match_end);
         size_t max_back = at - anchor < at - distance ? at - anchor : at - distance;
         while (back < max_back && *(p - back - 1) == *(p - back - 1 - distance)) {
             back++;
@@ -295,8 +219,8 @@ static bool put_sequences(table *t, const level *lv, const uint8_t *src, size_t 
         at += len;
         anchor = at;
         nmisses = 0;
-        if (at < search_end && !is_run(src + at - 2)) {
-            t->at[hash5(b2i_ld64le(src + at - 2), hash_log)] = base + (uint32_t)(at - 2);
+        if (at < search_end && !b2i_lz_is_run(src + at - 2)) {
+            t->near[hash5(b2i_ld64le(src + at - 2), hash_log)] = base + (uint32_t)(at - 2);
         }
     }
     *rest = anchor;
@@ -312,7 +236,7 @@ b2c_status b2i_blosclz_encode(b2i_codec_state *state, int clevel, const b2i_dict
     if (n < MIN_LEN || n > UINT32_MAX / 2) {
         return B2C_OK;
     }
-    table *t = table_begin(state, n);
+    b2i_lz_table *t = b2i_lz_begin(state, n);
     if (t == NULL) {
         return B2C_E_MEMORY;
     }
@@ -320,12 +244,12 @@ b2c_status b2i_blosclz_encode(b2i_codec_state *state, int clevel, const b2i_dict
     size_t max_size = n - 1 < cap ? n - 1 : cap;
     sink s = { dst, dst + max_size, dst + cap, src + n };
 
-    if (!is_promising(t, lv, src, n)) {
+    if (!is_promising(lv, src, n)) {
         return B2C_OK;
     }
     size_t rest;
     bool fits = put_sequences(t, lv, src, n, &s, &rest);
-    t->base += (uint32_t)n;
+    b2i_lz_end(t, n);
     if (!fits || literals_len(n - rest) > (size_t)(s.op_end - s.op)) {
         return B2C_OK;
     }

@@ -14,11 +14,6 @@ static const char *own_version(void)
     return OWN_VERSION;
 }
 
-static void blosclz_state_free(b2i_codec_state *state)
-{
-    b2i_free(state->blosclz);
-}
-
 const b2i_codec_ops b2i_codec_blosclz = {
     .codec = { .id = B2C_CODEC_BLOSCLZ,
                .format = 0,
@@ -28,7 +23,6 @@ const b2i_codec_ops b2i_codec_blosclz = {
                .version = own_version,
                .encode = b2i_blosclz_encode,
                .decode = b2i_blosclz_decode },
-    .state_free = blosclz_state_free,
 };
 
 /* Of codecs with the same format the first one decodes it. */
