@@ -26,15 +26,20 @@ class Outcome:
     name: str
     shows: str
     problem: str = ""
-    skipped: bool = False
+    without: str = ""  # the codec that is missing here, as the error rightly said
 
     def __str__(self) -> str:
-        state = "FAILED" if self.problem and not self.skipped else "skipped" if self.skipped else "ok"
-        return f"{state:8}{self.name}: {self.shows}" + (f" ({self.problem})" if self.problem else "")
+        state = "FAILED" if self.problem else "ok"
+        note = self.problem or (self.without and f"refused, as {self.without} is not here")
+        return f"{state:8}{self.name}: {self.shows}" + (f" ({note})" if note else "")
 
 
 def run(directory: str) -> Iterator[Outcome]:
     """Read every file that DIR/manifest.json lists, and compare.
+
+    An entry has name, shows, kind (chunk, vlblocks, schunk, array), and what contents() gives.  Or it
+    has `error`, the exception's class or one above it, and `says`, a part of its message.  Where it
+    `needs` a codec, refusing it with an error that names the codec is right as well.
 
     Raises
     ------
@@ -52,17 +57,20 @@ def run(directory: str) -> Iterator[Outcome]:
 
 def _check(path: str, entry: dict[str, Any]) -> Outcome:
     outcome = Outcome(entry["name"], entry["shows"])
+    needs = entry.get("needs", "")
     try:
         found = contents(path, entry["kind"])
     except UnknownCodecError as error:
-        outcome.problem = str(error)
-        outcome.skipped = "needs" in entry
-        if entry.get("error") == "UnknownCodecError":
-            outcome.problem = ""
+        if needs and needs in str(error).lower():
+            outcome.without = needs
+        else:
+            outcome.problem = _against(error, entry)
         return outcome
     except Blosc2Error as error:
-        if entry.get("error") not in [t.__name__ for t in type(error).__mro__]:
-            outcome.problem = f"{type(error).__name__}: {error}"
+        outcome.problem = _against(error, entry)
+        return outcome
+    except OSError as error:
+        outcome.problem = f"{type(error).__name__}: {error}"
         return outcome
     if "error" in entry:
         outcome.problem = f"it was read, but {entry['error']} was expected"
@@ -70,6 +78,16 @@ def _check(path: str, entry: dict[str, Any]) -> Outcome:
         if key in entry and entry[key] != value:
             outcome.problem = f"{key} is {value}, expected {entry[key]}"
     return outcome
+
+
+def _against(error: Blosc2Error, entry: dict[str, Any]) -> str:
+    """Why this is not the error that a manifest expects; '' when it is."""
+    said = f"{type(error).__name__}: {error}"
+    if entry.get("error") not in [t.__name__ for t in type(error).__mro__]:
+        return said + (f", expected {entry['error']}" if "error" in entry else "")
+    if entry.get("says", "") not in str(error):
+        return f"{said} does not say {entry['says']!r}"
+    return ""
 
 
 def contents(path: str, kind: str) -> dict[str, Any]:
