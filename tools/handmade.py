@@ -51,7 +51,7 @@ def coded(data: bytes, codec: str) -> bytes:
 def shuffled(data: bytes, unit: int) -> bytes:
     """Shuffle; what is left at the end stays."""
     n = len(data) // unit * unit
-    return np.frombuffer(data[:n], "u1").reshape(-1, unit).T.tobytes() + data[n:]
+    return bytes(np.frombuffer(data[:n], "u1").reshape(-1, unit).T) + data[n:]
 
 
 def bitshuffled(data: bytes, unit: int) -> bytes:
