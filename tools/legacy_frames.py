@@ -61,7 +61,6 @@ LAYOUTS = {
     "2021-01-16": Layout(0x11, first=0x9D, trailer=_NEW),
     "2021-02-05": Layout(0x12, first=0x9D, trailer=_NEW),
 }
-UNREADABLE = "2021-01-05"  # withdrawn after two days
 
 
 def _section(base: int, contents: Mapping[str, bytes], mark: bytes) -> bytes:

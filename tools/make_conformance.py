@@ -297,11 +297,6 @@ def old(m: Maker) -> None:
     layers = {"alpha": b"\x01", "a-second-metalayer-name": b"\xa5hello"}
     for name, layout in legacy.LAYOUTS.items():
         file = name.replace(" ", "-")
-        if name == legacy.UNREADABLE:
-            stored = legacy.build(layout, chunks)
-            shows = "128-bit offsets, withdrawn after two days"
-            m.add(f"legacy-{file}.b2frame", shows, "schunk", stored, error="FormatError", says="128-bit")
-            continue
         more: dict[str, Any] = {}
         if layout.trailer.endswith(b"\x93"):
             more = {"vlmeta": {"v": b2.compress2(b"\x81\xa1a\x01", **cparams(typesize=1))}}

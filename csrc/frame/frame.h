@@ -91,6 +91,7 @@ typedef struct b2i_frame_layout {
     uint64_t index_at;  /* the trailer's place when there is no index */
     uint64_t index_len; /* cbytes of the index chunk, 0 when there is none */
     uint32_t trailer_len;
+    bool has_wide_index; /* of 128-bit entries: January 2021 */
     bool has_fingerprint;
     bool is_complete; /* the fingerprint says that every chunk has a record */
     uint8_t fingerprint[B2I_FINGERPRINT_LEN];

@@ -200,8 +200,9 @@ b2c_status b2i_frame_load_index(const b2i_frame_source *f, b2i_frame_layout *l, 
     if (st == B2C_OK) {
         l->index_len = head.cbytes;
         B2I_TRY(b2i_frame_get(f, l->index_at, l->index_len, buf, index, err));
-        st = b2i_index_decode(*index, b2i_index_room_of(&s->limits, nchunks, l->head.frame_len),
-                              &found, err);
+        b2i_index_room room = b2i_index_room_of(&s->limits, nchunks, l->head.frame_len);
+        room.is_wide = l->has_wide_index;
+        st = b2i_index_decode(*index, room, &found, err);
     }
     if (st != B2C_OK) {
         b2i_err_shift(err, l->index_at);

@@ -13,6 +13,7 @@ typedef struct b2i_legacy_head {
     b2i_frame_head head; /* frame_len is as stored: some writers did not keep it up to date */
     size_t metas_at;     /* the section of metalayers; 0: there is none */
     uint8_t version;     /* 0 to 2 */
+    bool has_wide_index; /* entries of 128 bits */
     bool has_filters;    /* the header tells them; else only the chunks know */
 } b2i_legacy_head;
 

@@ -234,6 +234,7 @@ b2c_status b2i_legacy_load(const b2i_frame_source *f, b2i_span first, uint8_t fr
                               "the file says it is part of a directory (sparse frame)");
     }
     l.head = h.head;
+    l.has_wide_index = h.has_wide_index;
     l.head.frame_type = frame_type; /* the first directories did not say what they are */
     s->now.cparams = h.head.cparams;
     b2c_status st = load_parts(f, &h, s, &l, bufs, err);

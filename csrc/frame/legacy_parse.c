@@ -16,7 +16,6 @@ enum {
     LAYOUT2_LEN = 82,
     NSLOTS = 8, /* room for filters in layout 2 */
     MIN_SECTION_LEN = 10,
-    AT_GENERAL_FLAGS = 0x19,
     AT_FIXEXT = 0x40,
     FIXEXT16 = 0xD8,
     NO_METAS = 0x9b,     /* first byte */
@@ -101,10 +100,6 @@ static b2c_status check_layout(const raw_head *h, b2c_error *err)
 
 static b2c_status check_sizes(const raw_head *h, b2c_error *err)
 {
-    if ((h->general_flags & OFFSETS_128BIT) == OFFSETS_128BIT) {
-        return b2i_fail_field(err, B2C_E_UNSUPPORTED, AT_GENERAL_FLAGS, "general_flags",
-                              "a frame of January 2021 with an index of 128-bit entries");
-    }
     if (h->header_len < LAYOUT1_LEN || h->header_len > INT32_MAX) {
         return bad(err, 0x0B, "header_len", "the header's length is impossible");
     }
@@ -185,6 +180,7 @@ b2c_status b2i_legacy_head_parse(b2i_span bytes, b2i_legacy_head *out, b2c_error
                                  h.header_len < fixed + MIN_SECTION_LEN)) {
         return bad(err, 0x0B, "header_len", "the header is shorter than its contents");
     }
+    l.has_wide_index = has_filters && (h.general_flags & OFFSETS_128BIT) == OFFSETS_128BIT;
     l.metas_at = h.first == NO_METAS || h.header_len < fixed + MIN_SECTION_LEN ? 0 : fixed;
     bool has_type = has_filters && (h.general_flags & OFFSETS_128BIT) == CODED_AS_TODAY;
     l.head = (b2i_frame_head){

@@ -5,7 +5,7 @@
 #include "schunk.h"
 #include "checked.h"
 
-enum { ENTRY_LEN = 8, INDEX_BLOCKSIZE = 16384 };
+enum { ENTRY_LEN = 8, WIDE_LEN = 16, INDEX_BLOCKSIZE = 16384 };
 
 uint8_t b2i_entry_kind(b2i_entry entry)
 {
@@ -38,7 +38,7 @@ uint64_t b2i_index_nspecial(const b2i_entry *entries, uint64_t n)
 
 b2i_index_room b2i_index_room_of(const b2c_limits *limits, uint64_t nchunks, uint64_t frame_len)
 {
-    b2i_index_room room = { nchunks, limits->max_nchunks, limits->max_nchunks };
+    b2i_index_room room = { nchunks, limits->max_nchunks, limits->max_nchunks, false };
     if (limits->max_nchunks == B2I_NO_LIMIT) {
         room.max = B2I_SAFE_NCHUNKS + frame_len / B2C_HEADER_LEN;
         room.max = room.max < B2I_MAX_NCHUNKS ? room.max : B2I_MAX_NCHUNKS;
@@ -50,11 +50,13 @@ b2i_index_room b2i_index_room_of(const b2c_limits *limits, uint64_t nchunks, uin
 static b2c_status check_count(const b2i_chunk_head *head, const b2i_index_room *room,
                               bool is_uniform, b2c_error *err)
 {
-    if (head->nbytes % ENTRY_LEN != 0) {
+    size_t entry_len = room->is_wide ? WIDE_LEN : ENTRY_LEN;
+    if (head->nbytes % entry_len != 0) {
         return b2i_fail_field(err, B2C_E_CORRUPT, 4, "nbytes",
-                              "the index chunk does not hold 64-bit entries");
+                              room->is_wide ? "the index chunk does not hold 128-bit entries"
+                                            : "the index chunk does not hold 64-bit entries");
     }
-    uint64_t n = head->nbytes / ENTRY_LEN, max = is_uniform ? room->max_uniform : room->max;
+    uint64_t n = head->nbytes / entry_len, max = is_uniform ? room->max_uniform : room->max;
     if (room->nchunks != UINT64_MAX && n != room->nchunks) {
         return b2i_fail_sizes(err, B2C_E_CORRUPT, 4,
                               "the index has not as many entries as the frame has chunks",
@@ -82,7 +84,21 @@ static bool find_uniform(b2i_span chunk, const b2i_chunk_head *head, b2i_entry *
     return !r.failed && (*entry & B2I_ENTRY_SPECIAL) != 0;
 }
 
-static b2c_status decode(b2c_ctx *ctx, const b2i_chunk *chunk, b2i_entry **entries, b2c_error *err)
+/* Of 128 bits, 64 are enough for a place. */
+static b2c_status narrow(uint8_t *bytes, size_t n, b2c_error *err)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (b2i_ld64le(bytes + WIDE_LEN * i + ENTRY_LEN) != 0) {
+            return b2i_fail_field(err, B2C_E_CORRUPT, B2C_NO_OFFSET, "index",
+                                  "a 128-bit entry of the index is no place in a frame");
+        }
+        memmove(bytes + ENTRY_LEN * i, bytes + WIDE_LEN * i, ENTRY_LEN);
+    }
+    return B2C_OK;
+}
+
+static b2c_status decode(b2c_ctx *ctx, const b2i_chunk *chunk, bool is_wide, b2i_entry **entries,
+                         b2c_error *err)
 {
     size_t n = chunk->head.nbytes;
     uint8_t *bytes = b2i_malloc(n);
@@ -90,6 +106,10 @@ static b2c_status decode(b2c_ctx *ctx, const b2i_chunk *chunk, b2i_entry **entri
         return b2i_fail_memory(err);
     }
     b2c_status st = b2i_chunk_decode(ctx, chunk, bytes, n, err);
+    if (st == B2C_OK && is_wide) {
+        n = n / WIDE_LEN * ENTRY_LEN;
+        st = narrow(bytes, n / ENTRY_LEN, err);
+    }
     if (st != B2C_OK) {
         b2i_free(bytes);
         return st;
@@ -111,15 +131,15 @@ b2c_status b2i_index_decode(b2i_span chunk, b2i_index_room room, b2i_index *out,
     b2i_index index = { .entries = NULL };
     /* Before anything is read that depends on how many blocks the index claims. */
     B2I_TRY(b2i_chunk_head_parse(chunk, NULL, &head, err));
-    bool is_uniform = find_uniform(chunk, &head, &index.uniform);
+    bool is_uniform = !room.is_wide && find_uniform(chunk, &head, &index.uniform);
     B2I_TRY(check_count(&head, &room, is_uniform, err));
-    index.n = head.nbytes / ENTRY_LEN;
+    index.n = head.nbytes / (room.is_wide ? WIDE_LEN : ENTRY_LEN);
 
     b2c_status st = B2C_OK;
     if (!is_uniform) {
         B2I_GO(st, b2c_ctx_new(NULL, 1, NULL, &ctx, err));
         B2I_GO(st, b2i_chunk_open(&source, NULL, &c, err));
-        B2I_GO(st, decode(ctx, &c, &index.entries, err));
+        B2I_GO(st, decode(ctx, &c, room.is_wide, &index.entries, err));
     }
     *out = index;
 out:

@@ -265,6 +265,7 @@ typedef struct b2i_index_room {
     uint64_t nchunks;     /* exactly, or UINT64_MAX */
     uint64_t max;         /* that are listed */
     uint64_t max_uniform; /* that are one and the same special one */
+    bool is_wide;         /* of 128 bits, as frames of a few days had them */
 } b2i_index_room;
 
 /* By the limits of a super-chunk, in a frame of so many bytes. */

@@ -85,7 +85,10 @@ static bytes frame_of(unsigned first, unsigned flags)
     b.p[header_len - 10] = (uint8_t)(header_len - 6); /* where the content is */
     put_chunk(&b, "0123456789", 10);
     put_chunk(&b, "abcdef", 6);
-    put_chunk(&b, "\0\0\0\0\0\0\0\0\x2a\0\0\0\0\0\0\0", 16);
+    uint8_t index[32] = { 0 }; /* of entries of 64 or 128 bits */
+    bool is_wide = flags == 0x31;
+    index[is_wide ? 16 : 8] = 42;
+    put_chunk(&b, index, is_wide ? 32 : 16);
     put(&b, "\x0d\0", 2);
     put32(&b, 0xc6, 36);
     put_chunk(&b, "user", 4);
@@ -160,17 +163,12 @@ static void test_damages(void)
         b2c_status status;
         uint64_t offset;
     } damages[] = {
-        { 0x0B, 0x80, B2C_E_CORRUPT, 0x0B },
-        { 0x10, 0x80, B2C_E_CORRUPT, 0x10 },
-        { 0x19, 0x31, B2C_E_UNSUPPORTED, 0x19 },
-        { 0x1E, 0x80, B2C_E_CORRUPT, 0x1E },
-        { 0x27, 0x80, B2C_E_CORRUPT, 0x27 },
-        { 0x33, 0x00, B2C_E_CORRUPT, 0x30 },
-        { 0x35, 0x80, B2C_E_CORRUPT, 0x35 },
-        { 0x39, 0xd2, B2C_E_CORRUPT, 0x39 },
-        { 0x40, 0xd7, B2C_E_CORRUPT, 0x40 },
-        { 0x41, 0x07, B2C_E_CORRUPT, 0x41 },
-        { 0x56, 0x00, B2C_E_CORRUPT, 0x56 },
+        { 0x0B, 0x80, B2C_E_CORRUPT, 0x0B },          { 0x10, 0x80, B2C_E_CORRUPT, 0x10 },
+        { 0x19, 0x31, B2C_E_CORRUPT, B2C_NO_OFFSET }, /* 128 bits of which 64 are another entry */
+        { 0x1E, 0x80, B2C_E_CORRUPT, 0x1E },          { 0x27, 0x80, B2C_E_CORRUPT, 0x27 },
+        { 0x33, 0x00, B2C_E_CORRUPT, 0x30 },          { 0x35, 0x80, B2C_E_CORRUPT, 0x35 },
+        { 0x39, 0xd2, B2C_E_CORRUPT, 0x39 },          { 0x40, 0xd7, B2C_E_CORRUPT, 0x40 },
+        { 0x41, 0x07, B2C_E_CORRUPT, 0x41 },          { 0x56, 0x00, B2C_E_CORRUPT, 0x56 },
         { 0x30, 0x20, B2C_E_CORRUPT, 0x30 }, /* 2**29 + 1 */
     };
     for (size_t i = 0; i < sizeof damages / sizeof damages[0]; i++) {
@@ -207,6 +205,7 @@ int main(void)
     CHECK_EQ(b2c_ctx_new(NULL, 1, NULL, &ctx, &err), B2C_OK);
     test_layout(0x9c, 0x24, 0);
     test_layout(0x9d, 0x21, 1);
+    test_layout(0x9d, 0x31, 1);
     test_layout(0x9d, 0x12, 2);
     test_truncated(0x9c, 0x24);
     test_truncated(0x9d, 0x21);
