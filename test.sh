@@ -81,6 +81,7 @@ step "Setup: packages, wheel, demonstration"
 need_packages clang valgrind gcc-i686-linux-gnu libc6-dev-i386-cross \
     gcc-aarch64-linux-gnu libc6-dev-arm64-cross gcc-s390x-linux-gnu libc6-dev-s390x-cross \
     qemu-user-static zlib1g-dev
+need_packages "libclang-rt-$(clang -dumpversion | cut -d. -f1)-dev" # clang's sanitizers
 ./setup.sh
 python=$PWD/.venv/bin/python
 for wheel in dist/blosc2c-*.whl; do
