@@ -191,7 +191,14 @@ def _blosc1(m: Maker) -> None:
     add("bitshuffle-tail", "bitshuffled, with bytes left", 387, [hm.raw(hm.bitshuffled(tail, 4))],
         flags=0x14, data=tail)  # fmt: skip
     snappy = hm.assemble([hm.sized(bytes(20))], 800, 800, flags=0x50, version=2)
-    m.add("blosc1-snappy.chunk", "Blosc1: Snappy", "chunk", snappy, error="UnknownCodecError", says="Snappy")
+    m.add(
+        "blosc1-snappy.chunk",
+        "Blosc1: Snappy",
+        "chunk",
+        snappy,
+        error="UnknownCodecError",
+        says="codec Snappy",
+    )
 
 
 def _memcpy1(data: bytes, version: int) -> bytes:
@@ -212,6 +219,9 @@ def _alphas(m: Maker) -> None:
     chunk = hm.assemble(blocks, 1600, 800, flags=0x19, version=3)
     m.chunk("alpha-delta", "version 3, 16 bytes: delta and shuffle", chunk, NUMBERS)
     lizard = hm.assemble([hm.sized(bytes(20))], 800, 800, flags=0xB5, version=3)
-    m.add("alpha-lizard.chunk", "Lizard", "chunk", lizard, error="UnknownCodecError", says="Lizard")
+    nameless = hm.assemble([hm.sized(bytes(20))], 800, 800, flags=0xF5)
+    says = "does not say which codec"
+    m.add("codec-7.chunk", "a codec without name", "chunk", nameless, error="UnknownCodecError", says=says)
+    m.add("alpha-lizard.chunk", "Lizard", "chunk", lizard, error="UnknownCodecError", says="codec Lizard")
     header16 = struct.pack("<4B3i", 5, 1, 0x12, 4, 800, 800, 816) + data
     m.chunk("header-16", "version 5 with a header of 16 bytes", header16, data)

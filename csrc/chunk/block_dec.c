@@ -9,8 +9,13 @@
 static b2c_status fail_codec(const b2i_chunk *c, uint64_t offset, b2c_error *err)
 {
     if (c->head.codec_id == CODEC_NONE) {
-        return b2i_fail_field(err, B2C_E_UNKNOWN_CODEC, offset, "codec",
-                              "the codec (Snappy, Lizard or a reserved number) is not supported");
+        const char *what = "the chunk does not say which codec it needs";
+        if (c->head.codec_format == FORMAT_SNAPPY) {
+            what = "codec Snappy: only C-Blosc 1, where it was built with Snappy, has it";
+        } else if (c->head.codec_format == FORMAT_LIZARD) {
+            what = "codec Lizard: only C-Blosc2 before 2.0.0 (alphas and betas) has it";
+        }
+        return b2i_fail_field(err, B2C_E_UNKNOWN_CODEC, offset, "codec", what);
     }
     return b2i_codec_fail_unknown(c->head.codec_id, offset, err);
 }

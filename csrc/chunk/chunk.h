@@ -24,7 +24,8 @@ typedef struct b2i_chunk_head {
     uint8_t typesize; /* 1…255 */
     uint8_t codec_id;
     uint8_t codec_meta;
-    uint8_t special; /* B2C_SPECIAL_… */
+    uint8_t codec_format; /* 0…7, bits of the flags: names codecs that have no ID */
+    uint8_t special;      /* B2C_SPECIAL_… */
     bool is_memcpy;
     bool is_split; /* full blocks consist of nstreams = typesize streams */
     bool has_dict;

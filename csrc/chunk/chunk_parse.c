@@ -199,6 +199,7 @@ b2c_status b2i_chunk_head_parse(b2i_span bytes, const b2c_limits *limits, b2i_ch
         .version = h.version,
         .typesize = h.typesize,
         .codec_id = codec_id_of(&h),
+        .codec_format = (uint8_t)(h.flags >> FORMAT_SHIFT),
         .codec_meta = h.codec_meta,
         .special = (uint8_t)((h.flags3 & FLAG3_SPECIAL) >> SPECIAL_SHIFT),
         .is_memcpy = (h.flags & FLAG_MEMCPY) != 0 && (h.flags3 & FLAG3_SPECIAL) == 0,
