@@ -12,7 +12,7 @@ import os
 import zipfile
 from typing import TYPE_CHECKING, Any
 
-from .errors import CorruptError, FormatError, NotFoundError
+from .errors import Blosc2Error, CorruptError, FormatError, NotFoundError
 
 if TYPE_CHECKING:
     from .schunk import SChunk
@@ -21,6 +21,9 @@ SUFFIXES = (".b2nd", ".b2f", ".b2b")
 EMBED = "embed.b2e"
 _LOCAL_HEADER = 30
 _ZIP_MAGIC = b"PK\x03\x04"
+_BLOSCPACK_MAGIC = b"blpk"
+_CHUNK_HEADER = 32
+_EMBED_LAYER = "b2embed"
 
 
 def kind_of(path: str) -> str | None:
@@ -35,14 +38,47 @@ def kind_of(path: str) -> str | None:
 
 
 def refuse_whole(path: str) -> None:
-    """FormatError that says what is in a container, when the path leads to one."""
+    """FormatError that says what is at the path, when it is a container or a lone chunk."""
     kind = kind_of(path)
     if kind is None:
+        _refuse_chunks(path)
         return
     what = "ZIP (.b2z)" if kind == "b2z" else "directory (.b2d)"
-    names = keys(path)
+    raise FormatError(f"{path} is a {what} of {_listed(keys(path))}", path=path)
+
+
+def _refuse_chunks(path: str) -> None:
+    from .compress import get_cbuffer_sizes
+
+    if os.path.isdir(path):
+        return
+    with open(path, "rb") as f:
+        head, size = f.read(_CHUNK_HEADER), os.fstat(f.fileno()).st_size
+    if head.startswith(_BLOSCPACK_MAGIC):
+        what = "a file of bloscpack, another format; decompress() takes the Blosc chunks inside"
+        raise FormatError(f"{path} is {what}", path=path)
+    try:
+        cbytes = get_cbuffer_sizes(head)[1]
+    except Blosc2Error:
+        return
+    if cbytes == size:
+        raise FormatError(f"{path} is a single chunk, no frame; decompress2() takes its bytes", path=path)
+
+
+def summary(embed: SChunk) -> str:
+    """What is in an opened `.b2e`; "" when it is another kind of frame."""
+    if _EMBED_LAYER not in embed.meta:
+        return ""
+    try:
+        names = sorted(_embedded(embed, embed.urlpath or "the embed store"))
+    except FormatError:
+        return "embed store (.b2e) whose list of objects is damaged"
+    return f"embed store (.b2e) of {_listed(names)}"
+
+
+def _listed(names: list[str]) -> str:
     some = ", ".join(names[:5]) + (", ..." if len(names) > 5 else "")
-    raise FormatError(f"{path} is a {what} of {len(names)} objects; open one with member=: {some}", path=path)
+    return f"{len(names)} objects; open one with member=: {some}"
 
 
 def keys(path: str) -> list[str]:

@@ -412,8 +412,11 @@ class SChunk(Editing, Callbacks, VLBlocks):
     def info_items(self) -> list[tuple[str, Any]]:
         """What `info` shows, as pairs."""
         nbytes, cbytes = self.nbytes, self.cbytes
+        from .containers import summary
+
+        inside = summary(self)
         return [
-            ("type", type(self).__name__),
+            ("type", f"{type(self).__name__}, {inside}" if inside else type(self).__name__),
             ("chunksize", self.chunksize),
             ("blocksize", self.blocksize),
             ("typesize", self.typesize),

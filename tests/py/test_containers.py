@@ -51,7 +51,10 @@ def test_objects_are_opened_by_name(container):
 
 def test_open_says_what_it_is(container):
     if container.suffix == ".b2e":
-        assert "b2embed" in b2.open(container).meta
+        with b2.open(container) as s:
+            assert "b2embed" in s.meta
+            said = "SChunk, embed store (.b2e) of 3 objects; open one with member=: /a, /g/big, /g/h/s"
+            assert dict(s.info_items)["type"] == said
         return
     with pytest.raises(b2.FormatError, match=r"of 3 objects; open one with member=: /a, /g/big, /g/h/s"):
         b2.open(container)
@@ -64,6 +67,23 @@ def test_no_containers(tmp_path):
     (tmp_path / "d").mkdir()
     with pytest.raises(b2.FormatError, match="no sparse frame"):
         b2.open(tmp_path / "d")
+
+
+def test_what_is_no_frame_is_named(tmp_path):
+    path = tmp_path / "x"
+    for chunk in (b2.compress2(bytes(range(100))), b2.compress2(b"", typesize=4)):
+        path.write_bytes(chunk)
+        with pytest.raises(b2.FormatError, match="is a single chunk, no frame; decompress2"):
+            b2.open(path)
+        path.write_bytes(chunk + b"x")
+        with pytest.raises(b2.FormatError, match="not a frame"):
+            b2.open(path)
+    path.write_bytes(b"blpk" + bytes(100))
+    with pytest.raises(b2.FormatError, match="bloscpack"):
+        b2.open(path)
+    path.write_bytes(b"")
+    with pytest.raises(b2.FormatError):
+        b2.open(path)
 
 
 def test_zips_that_are_compressed(tmp_path):
