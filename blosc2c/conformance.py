@@ -37,9 +37,9 @@ class Outcome:
 def run(directory: str) -> Iterator[Outcome]:
     """Read every file that DIR/manifest.json lists, and compare.
 
-    An entry has name, shows, kind (chunk, vlblocks, schunk, array), and what contents() gives.  Or it
-    has `error`, the exception's class or one above it, and `says`, a part of its message.  Where it
-    `needs` a codec, refusing it with an error that names the codec is right as well.
+    An entry has name, shows, kind (chunk, vlblocks, schunk, array), for containers `member`, and what
+    contents() gives.  Or it has `error`, the exception's class or one above it, and `says`, a part of
+    its message.  Where it `needs` a codec, an error that names the codec is right as well.
 
     Raises
     ------
@@ -59,7 +59,7 @@ def _check(path: str, entry: dict[str, Any]) -> Outcome:
     outcome = Outcome(entry["name"], entry["shows"])
     needs = entry.get("needs", "")
     try:
-        found = contents(path, entry["kind"])
+        found = contents(path, entry["kind"], entry.get("member"))
     except UnknownCodecError as error:
         if needs and needs in str(error).lower():
             outcome.without = needs
@@ -90,8 +90,8 @@ def _against(error: Blosc2Error, entry: dict[str, Any]) -> str:
     return ""
 
 
-def contents(path: str, kind: str) -> dict[str, Any]:
-    """What a manifest says of a file: size and hash of the data, and the metadata."""
+def contents(path: str, kind: str, member: str | None = None) -> dict[str, Any]:
+    """What a manifest says of a file, or of a container's member: size and hash, and the metadata."""
     if kind == "chunk":
         from .compress import decompress2
 
@@ -107,7 +107,8 @@ def contents(path: str, kind: str) -> dict[str, Any]:
     from .ndarray import NDArray
     from .store import open as open_any
 
-    with open_any(path) as obj:
+    where: dict[str, Any] = {} if member is None else {"member": member}
+    with open_any(path, **where) as obj:
         if isinstance(obj, NDArray):
             facts = {"shape": list(obj.shape), "dtype": obj.dtype.str}
             return {**described(obj[...].tobytes()), **facts}

@@ -78,7 +78,7 @@ def summary(embed: SChunk) -> str:
 
 def _listed(names: list[str]) -> str:
     some = ", ".join(names[:5]) + (", ..." if len(names) > 5 else "")
-    return f"{len(names)} objects; open one with member=: {some}"
+    return f"{len(names)} object{'s' * (len(names) != 1)}; open one with member=: {some}"
 
 
 def keys(path: str) -> list[str]:

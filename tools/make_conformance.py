@@ -11,9 +11,11 @@ SPDX-License-Identifier: BSD-3-Clause
 
 from __future__ import annotations
 
+import io
 import json
 import shutil
 import sys
+import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -327,6 +329,54 @@ def damaged(m: Maker) -> None:
     conformance_damage.arrays(m, b2.asarray(np.arange(12, dtype="<i4"), cparams=cparams()).to_cframe())
 
 
+def _embed_store(layer: str, objects: dict[str, bytes]) -> b2.SChunk:
+    """Frames one behind the other, and a list of them."""
+    s = b2.SChunk(chunksize=8192, cparams=cparams(typesize=1), meta={layer: {"version": 1}})
+    places, at = {}, 0
+    for name, stored in objects.items():
+        places[name] = {"offset": at, "length": len(stored)}
+        at += len(stored)
+    if at:
+        s.append_data(b"".join(objects.values()))
+    s.vlmeta["estore_metadata"] = {"embed_map": places, "current_offset": at}
+    return s
+
+
+def containers(m: Maker) -> None:
+    """Files that hold several frames, of which one is read by its name; their lists need Zstandard."""
+    small = b2.asarray(np.arange(7, dtype="<i4"), cparams=cparams()).to_cframe()
+    value = np.arange(50, dtype="<f8")
+    large = b2.asarray(value, cparams={"codec": b2.Codec.BLOSCLZ}).to_cframe()
+    told = {**described(value.tobytes()), "shape": [50], "dtype": "<f8"}
+    embed = _embed_store("b2embed", {"/a": small, "/g/x": large}).to_cframe()
+    m.add("container.b2e", "an embed store", "array", embed, **told, member="/g/x", needs="zstd")
+    embed = _embed_store("b2dict", {"/a": small}).to_cframe()
+    files = {"g/x.b2nd": large, "embed.b2e": embed}
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_STORED) as z:
+        for name, stored in files.items():
+            z.writestr(zipfile.ZipInfo(name), stored)
+    m.add("container.b2z", "a ZIP of frames", "array", packed.getvalue(), **told, member="/g/x", needs="zstd")
+    directory = m.directory / "container.b2d"
+    for name, stored in files.items():
+        (directory / name).parent.mkdir(parents=True, exist_ok=True)
+        (directory / name).write_bytes(stored)
+    told = {**described(np.arange(7, dtype="<i4").tobytes()), "shape": [7], "dtype": "<i4"}
+    m.tell(
+        "container.b2d",
+        "a directory of frames, one in its embed store",
+        "array",
+        **told,
+        member="/a",
+        needs="zstd",
+    )
+    whole = packed.getvalue()
+    shows = "a ZIP of frames, none of which is named"
+    m.add(
+        "container-whole.b2z", shows, "array", whole, error="FormatError", says="of 2 objects", needs="zstd"
+    )
+
+
 STEPS = (
     conformance_chunks.regular,
     conformance_chunks.filters,
@@ -339,6 +389,7 @@ STEPS = (
     damaged,
     directories,
     arrays,
+    containers,
     old,
 )
 
