@@ -228,7 +228,7 @@ def arrays(m: Maker) -> None:
     record = np.zeros(5, [("x", "<i4"), ("y", "S300")])
     record["x"], record["y"] = np.arange(5), b"some text"
     told = b2.asarray(record, **kw)
-    m.array("dtype-record", "items of 304 bytes with fields", record, told, fields=["x", "y"])
+    m.array("dtype-record", "items of 304 bytes with fields", record, told)
     m.array("shape-0", "no items", np.zeros((0, 3), "<i4"), b2.zeros((0, 3), dtype="<i4", **kw))
     m.array("zeros", "chunks of zeros", np.zeros((50, 60)), b2.zeros((50, 60), **kw))
     m.array("nans", "chunks of NaN", np.full(500, np.nan), b2.nans((500,), **kw))

@@ -32,6 +32,7 @@ def test_the_set_is_read(capsys):
         ("frame.b2frame", "sha256", "0" * 64),
         ("ndim-2.b2nd", "shape", [9, 1]),
         ("metalayers.b2frame", "meta", {}),
+        ("ndim-2.b2nd", "nchunks", 1),
         ("codec-lz4.chunk", "error", "CorruptError"),
         ("bad-short.chunk", "error", "UnknownCodecError"),
         ("bad-codec-38.chunk", "says", "zfp"),
