@@ -217,7 +217,8 @@ def test_opening_waits_and_ctrl_c_ends_it(disk, tmp_path):
     path = tmp_path / "x"
     create(path, disk, 2)
     waiting = """
-        import sys, blosc2c as b2
+        import signal, sys, blosc2c as b2
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job may ignore it
         print("go", flush=True)
         try:
             with b2.open(sys.argv[1], mode="a", locking=True) as s:
