@@ -6,6 +6,7 @@
  */
 #include "harness.h"
 #include "codec.h"
+#include "kinds.h"
 
 static const b2i_codec *codec;
 static b2i_codec_state *state;
@@ -233,52 +234,7 @@ static void test_copies(void)
 
 /* ---- round trips ---- */
 
-enum { NKINDS = 9 };
-
-static void generate(uint8_t *p, size_t n, int kind, uint64_t seed)
-{
-    uint64_t r = seed * 2654435761U + 88172645463325252U;
-    size_t period = 1 + (size_t)(harness_random(&r) % 300);
-    for (size_t i = 0; i < n; i++) {
-        uint64_t x = harness_random(&r);
-        switch (kind) {
-        case 0: /* random */
-            p[i] = (uint8_t)(x >> 32);
-            break;
-        case 1: /* one value, rarely another */
-            p[i] = x % 200 == 0 ? (uint8_t)(x >> 32) : 9;
-            break;
-        case 2: /* few values */
-            p[i] = (uint8_t) "aaab"[x >> 40 & 3];
-            break;
-        case 3: /* periodic */
-            p[i] = i < period ? (uint8_t)(x >> 32) : p[i - period];
-            break;
-        case 4: /* the low byte of a ramp */
-            p[i] = (uint8_t)(i / 3);
-            break;
-        case 5: /* the second byte of a ramp: runs */
-            p[i] = (uint8_t)(i / 700);
-            break;
-        case 6: /* repeats from anywhere before */
-            p[i] = (uint8_t)(x >> 32);
-            if (i > 300 && x % 16 == 0) {
-                size_t from = (size_t)((x >> 8) % (i - 40)), len = 3 + (size_t)(x >> 60) * 4;
-                for (; len > 0 && i < n; len--) {
-                    p[i++] = p[from++];
-                }
-                i--;
-            }
-            break;
-        case 7: /* random, then regular */
-            p[i] = i < n / 3 ? (uint8_t)(x >> 32) : (uint8_t)(i >> 4);
-            break;
-        default: /* words */
-            p[i] = (uint8_t) "the quick brown fox jumps over it "[(i + (i >> 5) * 7) % 34];
-            break;
-        }
-    }
-}
+enum { NUSED = 9 }; /* of the kinds */
 
 /* FNV-1a of all streams that round_trip() makes. */
 static uint64_t streams_hash = 14695981039346656037U;
@@ -312,11 +268,11 @@ static void test_round_trips(void)
     enum { MAX = 70000, BIG = 5000000 };
     uint8_t *data = room_of(BIG);
     uint64_t r = 11;
-    size_t len, sum[NKINDS] = { 0 }, total = 0;
+    size_t len, sum[NUSED] = { 0 }, total = 0;
     for (size_t n = 1; n <= MAX; n += n < 100    ? 1
                                       : n < 2000 ? 61
                                                  : 2500 + (harness_random(&r) & 15)) {
-        for (int kind = 0; kind < NKINDS; kind++) {
+        for (int kind = 0; kind < NUSED; kind++) {
             generate(data, n, kind, n);
             for (int clevel = 1; clevel <= 9; clevel += n < 100 ? 4 : 1) {
                 round_trip(data, n, clevel, &len);
@@ -328,10 +284,10 @@ static void test_round_trips(void)
         }
     }
     CHECK_EQ(sum[0], total); /* random bytes do not compress, all else does */
-    for (int kind = 1; kind < NKINDS; kind++) {
+    for (int kind = 1; kind < NUSED; kind++) {
         CHECK(sum[kind] < total - total / 8);
     }
-    for (int kind = 0; kind < NKINDS; kind++) {
+    for (int kind = 0; kind < NUSED; kind++) {
         generate(data, BIG, kind, 1);
         round_trip(data, BIG, 1 + kind % 9, &len);
         CHECK((len == 0) == (kind == 0));
@@ -403,7 +359,7 @@ static void test_cap(void)
 {
     enum { N = 700 };
     uint8_t data[N];
-    for (int kind = 1; kind < NKINDS; kind++) {
+    for (int kind = 1; kind < NUSED; kind++) {
         generate(data, N, kind, 3);
         size_t whole = 0, smallest = N;
         for (size_t cap = N + 40; cap + 1 > 0; cap--) {
@@ -429,7 +385,7 @@ static void test_determinism(void)
 {
     enum { N = 66000 };
     uint8_t *data = room_of(N), *a = room_of(N), *b = room_of(N);
-    for (int kind = 1; kind < NKINDS; kind++) {
+    for (int kind = 1; kind < NUSED; kind++) {
         for (int clevel = 1; clevel <= 9; clevel++) {
             size_t n = clevel % 2 == 0 ? N : N / 2, la = 0, lb = 0;
             b2i_codec_state *fresh = b2i_codec_state_new();
@@ -484,7 +440,7 @@ static void test_mutations(void)
     size_t ngood = 0, nbad = 0;
     for (int round = 0; round < 6000; round++) {
         size_t n = 20 + (size_t)(harness_random(&r) % (N - 20)), len = 0;
-        generate(data, n, 1 + round % (NKINDS - 1), (uint64_t)round);
+        generate(data, n, 1 + round % (NUSED - 1), (uint64_t)round);
         CHECK_EQ(codec->encode(state, 9, NULL, data, n, stream, n, &len), B2C_OK);
         if (len == 0) {
             continue;

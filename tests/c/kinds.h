@@ -1,0 +1,66 @@
+/*
+ * kinds.h: kinds of bytes to code.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef KINDS_H
+#define KINDS_H
+
+#include "harness.h"
+
+enum { NKINDS = 12 };
+
+static inline void generate(uint8_t *p, size_t n, int kind, uint64_t seed)
+{
+    uint64_t r = seed * 2654435761U + 88172645463325252U;
+    size_t period = 1 + (size_t)(harness_random(&r) % 300);
+    for (size_t i = 0; i < n; i++) {
+        uint64_t x = harness_random(&r);
+        switch (kind) {
+        case 0: /* random */
+            p[i] = (uint8_t)(x >> 32);
+            break;
+        case 1: /* one value, rarely another */
+            p[i] = x % 200 == 0 ? (uint8_t)(x >> 32) : 9;
+            break;
+        case 2: /* few values */
+            p[i] = (uint8_t) "aaab"[x >> 40 & 3];
+            break;
+        case 3: /* periodic */
+            p[i] = i < period ? (uint8_t)(x >> 32) : p[i - period];
+            break;
+        case 4: /* the low byte of a ramp */
+            p[i] = (uint8_t)(i / 3);
+            break;
+        case 5: /* the second byte of a ramp: runs */
+            p[i] = (uint8_t)(i / 700);
+            break;
+        case 6: /* repeats from anywhere before */
+            p[i] = (uint8_t)(x >> 32);
+            if (i > 300 && x % 16 == 0) {
+                size_t from = (size_t)((x >> 8) % (i - 40)), len = 3 + (size_t)(x >> 60) * 4;
+                for (; len > 0 && i < n; len--) {
+                    p[i++] = p[from++];
+                }
+                i--;
+            }
+            break;
+        case 7: /* random, then regular */
+            p[i] = i < n / 3 ? (uint8_t)(x >> 32) : (uint8_t)(i >> 4);
+            break;
+        case 8: /* words */
+            p[i] = (uint8_t) "the quick brown fox jumps over it "[(i + (i >> 5) * 7) % 34];
+            break;
+        case 9: /* items of eight bytes, six of which stay the same */
+            p[i] = i % 8 < 2 || i < 8 ? (uint8_t)(x >> 32) : p[i - 8];
+            break;
+        case 10: /* many short repeats */
+            p[i] = (uint8_t) "abcd"[(x >> 33 & 1) + (i > 9 && p[i - 9] != 'a')];
+            break;
+        default: /* one value */
+            p[i] = 7;
+            break;
+        }
+    }
+}
+
+#endif
