@@ -994,9 +994,11 @@ typedef struct b2c_repair_result {
  * the damaged file or directory 'from', which is not changed.  Chunks that cannot be read, or
  * differ from their checksums, become zeros, so that others stay where they are; in frames of
  * variable chunk sizes they are left out.  Without an index the chunks are found by their headers.
- * An array keeps its shape.  What is wrong is told to params->note.
+ * An array keeps its shape.  What is wrong is told to params->note.  The new frame is within the
+ * limits: sizes that are not are forgotten.
  *
  *   B2C_E_FORMAT    nothing that looks like a frame or a chunk is there
+ *   B2C_E_LIMIT     the sound chunks together decode to more than max_nbytes
  *   B2C_E_CALLBACK  a function returned something else than 0, which is in sys_errno
  *   B2C_E_EXISTS, B2C_E_IO, B2C_E_MEMORY, B2C_E_ARGUMENT
  *

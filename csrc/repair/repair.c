@@ -126,6 +126,23 @@ static uint64_t usual_size(repair_job *j)
     return size;
 }
 
+/* Whether the limits allow so many chunks of a size that only the damaged frame vouches for. */
+static b2c_status check_sizes(const repair_job *j, uint64_t nchunks, uint64_t size, b2c_error *why)
+{
+    const b2c_limits *limits = &j->ctx->limits;
+    if (size > limits->max_chunk_nbytes) {
+        return b2i_fail_sizes(why, B2C_E_LIMIT, B2C_NO_OFFSET,
+                              "the chunks would decode to more than the limit",
+                              limits->max_chunk_nbytes, size);
+    }
+    if (size > 0 && nchunks > limits->max_nbytes / size) {
+        return b2i_fail_sizes(why, B2C_E_LIMIT, B2C_NO_OFFSET,
+                              "the frame would have more chunks than the limit on its bytes allows",
+                              limits->max_nbytes / size, nchunks);
+    }
+    return B2C_OK;
+}
+
 /* The array's chunks, when its metalayer makes sense; *grid_ok is false otherwise. */
 static b2c_status read_grid(repair_job *j, const b2i_meta *meta, b2i_grid *grid, b2c_error *why)
 {
@@ -133,6 +150,11 @@ static b2c_status read_grid(repair_job *j, const b2i_meta *meta, b2i_grid *grid,
     b2c_nd nd;
     size_t at, len;
     B2I_TRY(b2i_nd_meta_decode(b2i_meta_span(meta), &nd, &at, &len, why));
+    if (nd.ndim > j->ctx->limits.max_ndim) {
+        return b2i_fail_sizes(why, B2C_E_LIMIT, B2C_NO_OFFSET,
+                              "the array has more dimensions than the limit",
+                              j->ctx->limits.max_ndim, nd.ndim);
+    }
     nd.itemsize = 1;
     B2I_TRY(b2i_grid_make(&nd, grid, why));
     uint64_t items = grid->chunk_nbytes;
@@ -153,7 +175,7 @@ static b2c_status read_grid(repair_job *j, const b2i_meta *meta, b2i_grid *grid,
                               "the array's shape does not fit the number of its chunks",
                               now->nchunks, grid->chunk_total);
     }
-    return B2C_OK;
+    return check_sizes(j, grid->chunk_total, grid->chunk_nbytes, why);
 }
 
 /* Gives the array a dtype that says no more than the size of its items. */
@@ -201,6 +223,11 @@ static b2c_status plan(repair_job *j, b2c_error *err)
             B2I_TRY(b2i_note(&j->to, B2C_PART_ARRAY, meta->name, 0, &why, err));
             b2i_metas_remove(&now->metas, meta);
         }
+    }
+    if (!j->is_array && check_sizes(j, j->nchunks, j->size, &why) != B2C_OK) {
+        why.field = "chunksize";
+        B2I_TRY(b2i_note(&j->to, B2C_PART_FRAME, NULL, 0, &why, err));
+        j->size = 0; /* sound chunks tell their own */
     }
     j->last = j->size;
     if (!j->is_array && j->size > 0 && j->nchunks > 0 && now->nbytes > (j->nchunks - 1) * j->size &&
@@ -268,6 +295,12 @@ static b2c_status keep(repair_job *j, uint64_t i, b2i_entry entry, b2c_error *er
     }
     if (st != B2C_OK) {
         return lose(j, i, &why, err);
+    }
+    uint64_t done = j->dst->now.nbytes, max = j->ctx->limits.max_nbytes;
+    if (done > max || head.nbytes > max - done) {
+        return b2i_fail_sizes(err, B2C_E_LIMIT, B2C_NO_OFFSET,
+                              "the sound chunks decode to more than the limit", max,
+                              done + head.nbytes);
     }
     j->result.nkept++;
     return b2i_schunk_append_chunk(j->dst, chunk, err);

@@ -137,8 +137,39 @@ def test_verify_and_repair(tmp_path):
     assert not report.ok and "limit" in str(report)
     report = b2.verify(tmp_path / "x", limits=Limits(max_chunk_nbytes=399))
     assert len(report.problems) == 5
-    report = b2.repair(tmp_path / "x", tmp_path / "y", limits=Limits(max_chunk_nbytes=399))
-    assert report.nlost == 5 and report.nkept == 0
+    report, parts = repaired(tmp_path / "x", Limits(max_chunk_nbytes=399))
+    assert report.nlost == 5 and report.nkept == 0 and parts == []
+    report, parts = repaired(tmp_path / "x", Limits(max_nbytes=2000))
+    assert report.nkept == 5 and b"".join(parts) == b"".join(bytes([i + 1]) * 400 for i in range(5))
+    with pytest.raises(b2.LimitError, match="sound chunks decode to more"):
+        b2.repair(tmp_path / "x", tmp_path / "y", limits=Limits(max_nbytes=1999))
+    assert not (tmp_path / "y").exists()
+
+
+def repaired(src, limits):
+    """What repair() says, and the chunks of what it makes, which is within the limits, too."""
+    dst = src.with_suffix(".new")
+    report = b2.repair(src, dst, mode="w", limits=limits)
+    with b2.open(dst, limits=limits) as x:
+        s = getattr(x, "schunk", x)
+        parts = [s.decompress_chunk(i) for i in range(s.nchunks)]
+    assert b2.verify(dst, limits=limits).ok
+    return report, parts
+
+
+def test_repair_makes_no_more_zeros_than_allowed(tmp_path):
+    """Only the shape, which nothing else confirms, tells of so many lost items."""
+    path, data = tmp_path / "x", np.arange(400, dtype="<i4").reshape(20, 20)
+    b2.asarray(data, chunks=(5, 20), blocks=(5, 20), urlpath=path).close()
+    raw = path.read_bytes()
+    first = raw.index(b2.open(path).schunk.get_chunk(0))
+    path.write_bytes(raw[: first + len(b2.open(path).schunk.get_chunk(0)) + 40])
+    sound = data[:5].tobytes()
+    assert repaired(path, Limits())[1] == [sound] + [bytes(400)] * 3
+    for limits in (Limits(max_nbytes=1599), Limits(max_ndim=1)):
+        report, parts = repaired(path, limits)
+        assert parts == [sound] and report.nkept == 1
+        assert any(p.kind == "array" and "limit" in p.what for p in report.problems), str(report)
 
 
 def test_values():
