@@ -208,6 +208,39 @@ static void test_trials(void)
     free(out);
 }
 
+/* Blocks far smaller than the sample: levels that are lowered must do as well for these. */
+static void test_trial_of_small_blocks(void)
+{
+    enum { N = 1 << 20, BLOCK = 16384, ROOM = N + 32 + N / BLOCK * 40 };
+    uint8_t *src = malloc(N), *chunk = malloc(ROOM);
+    uint64_t seed = 7;
+    for (size_t i = 0; i < N; i += 4) { /* a plane of 6 bits is between noise and order */
+        uint64_t r = harness_random(&seed) >> 20;
+        b2i_st32le(src + i, (uint32_t)(i << 12 & 0xFF000000) | (uint32_t)(r & 0xFFFF) |
+                                (uint32_t)(((i >> 7) + (r >> 16 & 15)) & 63) << 16);
+    }
+    for (int codec = 0; codec < 6; codec++) {
+        size_t whole = 0, alone = 0, len;
+        b2c_cparams cp;
+        b2c_cparams_init(&cp);
+        cp.codec = (uint8_t)codec;
+        cp.typesize = 4;
+        cp.blocksize = BLOCK;
+        cp.splitmode = B2C_SPLIT_ALWAYS;
+        if (!b2c_codec_available(cp.codec)) {
+            continue;
+        }
+        CHECK_EQ(b2c_compress(ctx, &cp, src, N, chunk, ROOM, &whole, NULL), B2C_OK);
+        for (size_t at = 0; at < N; at += BLOCK) { /* these are too small for a trial */
+            CHECK_EQ(b2c_compress(ctx, &cp, src + at, BLOCK, chunk, ROOM, &len, NULL), B2C_OK);
+            alone += len - 32;
+        }
+        CHECK(whole <= alone + alone / 100);
+    }
+    free(src);
+    free(chunk);
+}
+
 static void test_specials(void)
 {
     uint8_t chunk[332], out[64], value[4] = { 1, 2, 3, 4 };
@@ -321,6 +354,7 @@ int main(void)
     test_worked_examples();
     test_round_trips();
     test_trials();
+    test_trial_of_small_blocks();
     test_specials();
     test_damage();
     test_arguments();
