@@ -125,7 +125,7 @@ static b2c_status decode_streams(b2i_worker *w, const b2i_chunk *c, uint32_t i, 
  * in the chunk, runs in a line, and only what the codec decodes in scratch memory.
  */
 static b2c_status gather_streams(b2i_worker *w, const b2i_chunk *c, uint32_t i, b2i_span in,
-                                 uint8_t *dst, size_t n, b2c_error *err)
+                                 bool streaming, uint8_t *dst, size_t n, b2c_error *err)
 {
     b2i_plane planes[B2I_MAX_UNIT];
     size_t nstreams;
@@ -150,7 +150,11 @@ static b2c_status gather_streams(b2i_worker *w, const b2i_chunk *c, uint32_t i, 
             B2I_TRY(decode_payload(w, c, i, s.bytes, s.offset, scratch + k * room, len, err));
         }
     }
-    b2i_unshuffle_planes(planes, nstreams, len, dst);
+    if (streaming) {
+        b2i_unshuffle_stream(planes, nstreams, len, dst);
+    } else {
+        b2i_unshuffle_planes(planes, nstreams, len, dst);
+    }
     return B2C_OK;
 }
 
@@ -176,7 +180,7 @@ static bool is_raw(const b2i_chunk *c, b2i_span in, size_t n, b2i_span *raw)
 }
 
 b2c_status b2i_block_decode(b2i_worker *w, const b2i_chunk *c, uint32_t i, size_t n, b2i_span ref,
-                            uint8_t *dst, b2c_error *err)
+                            bool streaming, uint8_t *dst, b2c_error *err)
 {
     b2c_block about = b2i_chunk_about(c, i);
     b2i_pipeline pipeline = c->head.pipeline;
@@ -190,7 +194,7 @@ b2c_status b2i_block_decode(b2i_worker *w, const b2i_chunk *c, uint32_t i, size_
     }
     if (c->head.is_split && n == c->head.blocksize && !c->head.has_vlblocks &&
         b2i_pipeline_is_shuffle(pl, c->head.typesize)) {
-        return gather_streams(w, c, i, in, dst, n, err);
+        return gather_streams(w, c, i, in, streaming, dst, n, err);
     }
     B2I_TRY(b2i_pipeline_check_block(pl, n, false, err));
     if (b2i_pipeline_single(pl) && is_raw(c, in, n, &raw)) {

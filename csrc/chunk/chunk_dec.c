@@ -6,6 +6,7 @@
 #include "chunk.h"
 #include "checked.h"
 #include "special.h"
+#include "stream.h"
 
 uint32_t b2i_chunk_nunits(const b2i_chunk *chunk)
 {
@@ -62,39 +63,66 @@ static bool needs_ref(const b2i_chunk *chunk)
            b2i_pipeline_has(&chunk->head.pipeline, B2C_FILTER_DELTA);
 }
 
+/* A special chunk, from byte 'at': past the caches from copies of a tile that repeats its item. */
+static void fill_streaming(const b2i_chunk *c, b2i_span value, uint32_t at, size_t n, uint8_t *dst)
+{
+    enum { LINE = 64, MAX_ITEM = 255 };
+    uint8_t tile[LINE * MAX_ITEM];
+    size_t item = value.n > 0 ? value.n : 8; /* NaN has up to so many bytes */
+    if (item > MAX_ITEM) {
+        b2i_special_fill(c->head.special, c->head.typesize, value, at, dst, n);
+        return;
+    }
+    size_t len = sizeof tile / (LINE * item) * (LINE * item);
+    b2i_special_fill(c->head.special, c->head.typesize, value, at, tile, len);
+    for (size_t done = 0; done < n; done += len) {
+        b2i_stream_copy(dst + done, tile, len < n - done ? len : n - done);
+    }
+    b2i_stream_end();
+}
+
 /* Part [at, at + n) of a chunk that has no blocks. */
-static b2c_status fill_range(b2i_worker *w, const b2i_chunk *c, uint32_t at, size_t n, uint8_t *dst,
-                             b2c_error *err)
+static b2c_status fill_range(b2i_worker *w, const b2i_chunk *c, uint32_t at, size_t n,
+                             bool streaming, uint8_t *dst, b2c_error *err)
 {
     b2i_span s = { NULL, 0 };
     if (c->head.special == B2C_SPECIAL_VALUE) {
         B2I_TRY(
             c->source.read(c->source.arg, c->head.header_len, c->head.value_len, &w->in, &s, err));
     }
+    if (c->head.special != B2C_SPECIAL_NONE && streaming) {
+        fill_streaming(c, s, at, n, dst);
+        return B2C_OK;
+    }
     if (c->head.special != B2C_SPECIAL_NONE) {
         b2i_special_fill(c->head.special, c->head.typesize, s, at, dst, n);
         return B2C_OK;
     }
     B2I_TRY(c->source.read(c->source.arg, (uint64_t)c->head.header_len + at, n, &w->in, &s, err));
-    memcpy(dst, s.p, n);
+    if (streaming) {
+        b2i_stream_copy(dst, s.p, n);
+        b2i_stream_end();
+    } else {
+        memcpy(dst, s.p, n);
+    }
     return B2C_OK;
 }
 
 /* Unit i as it is stored. */
 static b2c_status decode_unit(b2c_ctx *ctx, uint32_t worker, const b2i_chunk *c, uint32_t i,
-                              b2i_span ref, uint8_t *dst, b2c_error *err)
+                              b2i_span ref, bool streaming, uint8_t *dst, b2c_error *err)
 {
     uint32_t at, n;
     b2i_worker *w;
     b2i_chunk_unit(c, i, &at, &n);
     B2I_TRY(b2i_ctx_worker(ctx, worker, &w, err));
     if (c->head.nblocks == 0) {
-        return fill_range(w, c, at, n, dst, err);
+        return fill_range(w, c, at, n, streaming, dst, err);
     }
     if (i == 0 || !needs_ref(c)) {
         ref = b2i_span_of(NULL, 0);
     }
-    b2c_status st = b2i_block_decode(w, c, i, n, ref, dst, err);
+    b2c_status st = b2i_block_decode(w, c, i, n, ref, streaming, dst, err);
     if (st != B2C_OK) {
         b2i_err_block(err, i);
     }
@@ -103,17 +131,17 @@ static b2c_status decode_unit(b2c_ctx *ctx, uint32_t worker, const b2i_chunk *c,
 
 /* Unit i as it is to be read: through the post-filter, when there is one. */
 static b2c_status read_unit(b2c_ctx *ctx, uint32_t worker, const b2i_chunk *c, uint32_t i,
-                            b2i_span ref, uint8_t *dst, b2c_error *err)
+                            b2i_span ref, bool streaming, uint8_t *dst, b2c_error *err)
 {
     if (c->site.hook.fn == NULL) {
-        return decode_unit(ctx, worker, c, i, ref, dst, err);
+        return decode_unit(ctx, worker, c, i, ref, streaming, dst, err);
     }
     b2c_block about = b2i_chunk_about(c, i);
     uint8_t *stored = b2i_scratch_get(&ctx->workers[worker].c, about.block_len);
     if (stored == NULL) {
         return b2i_fail_memory(err);
     }
-    B2I_TRY(decode_unit(ctx, worker, c, i, ref, stored, err));
+    B2I_TRY(decode_unit(ctx, worker, c, i, ref, false, stored, err));
     b2c_status st = b2i_hook_call(&c->site.hook, &about, stored, dst, err);
     if (st != B2C_OK) {
         b2i_err_block(err, i);
@@ -132,14 +160,14 @@ b2c_status b2i_chunk_decode_begin(b2c_ctx *ctx, const b2i_chunk *chunk, b2c_erro
     if (ref == NULL) {
         return b2i_fail_memory(err);
     }
-    return decode_unit(ctx, 0, chunk, 0, b2i_span_of(NULL, 0), ref, err);
+    return decode_unit(ctx, 0, chunk, 0, b2i_span_of(NULL, 0), false, ref, err);
 }
 
 b2c_status b2i_chunk_decode_unit(b2c_ctx *ctx, uint32_t worker, const b2i_chunk *chunk, uint32_t i,
                                  uint8_t *dst, b2c_error *err)
 {
-    return read_unit(ctx, worker, chunk, i, b2i_span_of(ctx->ref.p, chunk->head.blocksize), dst,
-                     err);
+    return read_unit(ctx, worker, chunk, i, b2i_span_of(ctx->ref.p, chunk->head.blocksize), false,
+                     dst, err);
 }
 
 /* ---- several units through the pool ---- */
@@ -150,6 +178,7 @@ typedef struct b2i_range_job {
     uint64_t at, n; /* decoded range wanted */
     uint32_t first; /* its first unit */
     b2i_span ref;
+    bool streaming; /* past the caches, to dst */
     uint8_t *dst;
 } range_job;
 
@@ -162,13 +191,13 @@ static b2c_status run_unit(void *arg, uint32_t item, uint32_t worker, b2c_error 
     uint64_t to = at + (uint64_t)n < j->at + j->n ? at + (uint64_t)n : j->at + j->n;
     uint8_t *dst = j->dst + (from - j->at);
     if (to - from == n) {
-        return read_unit(j->ctx, worker, j->chunk, i, j->ref, dst, err);
+        return read_unit(j->ctx, worker, j->chunk, i, j->ref, j->streaming, dst, err);
     }
     uint8_t *tmp = b2i_scratch_get(&j->ctx->workers[worker].d, n);
     if (tmp == NULL) {
         return b2i_fail_memory(err);
     }
-    B2I_TRY(read_unit(j->ctx, worker, j->chunk, i, j->ref, tmp, err));
+    B2I_TRY(read_unit(j->ctx, worker, j->chunk, i, j->ref, false, tmp, err));
     memcpy(dst, tmp + (from - at), (size_t)(to - from));
     return B2C_OK;
 }
@@ -205,10 +234,13 @@ b2c_status b2i_chunk_decode_range(b2c_ctx *ctx, const b2i_chunk *chunk, uint64_t
         return B2C_OK;
     }
     B2I_TRY(b2i_ctx_prepare(ctx, 1, &nworkers, err));
+    bool streaming = b2i_stream_pays(dst, n);
     if (chunk->head.nblocks == 0 && chunk->site.hook.fn == NULL) {
-        return fill_range(&ctx->workers[0], chunk, (uint32_t)at, (size_t)n, dst, err);
+        return fill_range(&ctx->workers[0], chunk, (uint32_t)at, (size_t)n, streaming, dst, err);
     }
-    range_job j = { .ctx = ctx, .chunk = chunk, .at = at, .n = n, .dst = dst };
+    range_job j = {
+        .ctx = ctx, .chunk = chunk, .at = at, .n = n, .streaming = streaming, .dst = dst
+    };
     j.first = unit_at(chunk, at);
     uint32_t nunits = unit_at(chunk, at + n - 1) - j.first + 1;
     if (needs_ref(chunk)) {
@@ -243,7 +275,7 @@ static b2c_status check_unit(void *arg, uint32_t item, uint32_t worker, b2c_erro
     if (tmp == NULL) {
         return b2i_fail_memory(err);
     }
-    return decode_unit(j->ctx, worker, j->chunk, item, j->ref, tmp, err);
+    return decode_unit(j->ctx, worker, j->chunk, item, j->ref, false, tmp, err);
 }
 
 b2c_status b2i_chunk_check(b2c_ctx *ctx, const b2i_chunk *chunk, b2c_error *err)

@@ -8,6 +8,7 @@
 
 #include "shuffle.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>

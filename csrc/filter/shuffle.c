@@ -6,6 +6,7 @@
 #include "blosc2c.h"
 #include "cpu.h"
 #include "kernel.h"
+#include "stream.h"
 
 #include <pthread.h>
 
@@ -28,7 +29,10 @@ static const struct {
 #endif
 };
 
-enum { NLEVELS = sizeof levels / sizeof levels[0] };
+enum {
+    NLEVELS = sizeof levels / sizeof levels[0],
+    STREAM_TILE = 16384 /* a third of a small L1 cache; B2I_RUN_LEN elements of any unit */
+};
 
 const b2i_shuffle_ops *b2i_shuffle_table(size_t i)
 {
@@ -54,6 +58,7 @@ static void choose(void)
         chosen.name = ops->name;
         chosen.shuffle = ops->shuffle != NULL ? ops->shuffle : chosen.shuffle;
         chosen.unshuffle = ops->unshuffle != NULL ? ops->unshuffle : chosen.unshuffle;
+        chosen.stream = ops->stream != NULL ? ops->stream : chosen.stream;
     }
 }
 
@@ -92,6 +97,59 @@ void b2i_unshuffle_planes(const b2i_plane *planes, size_t unit, size_t nelems, u
             memcpy(dst + k * nelems, planes[k].p, nelems);
         }
     }
+}
+
+/* The fewest elements after which dst is at the start of a cache line, if there is such a place. */
+static size_t nelems_to_line(const uint8_t *dst, size_t unit)
+{
+    for (size_t n = 0; n < B2I_RUN_LEN; n++) {
+        if (((uintptr_t)dst + n * unit) % B2I_RUN_LEN == 0) {
+            return n;
+        }
+    }
+    return 0;
+}
+
+static void planes_from(const b2i_plane *planes, size_t unit, size_t i, b2i_plane *out)
+{
+    for (size_t k = 0; k < unit; k++) {
+        out[k] = (b2i_plane){ plane_at(&planes[k], i), planes[k].mask };
+    }
+}
+
+/* Through a tile in the L1 cache. */
+static void stream_tiles(const b2i_plane *planes, size_t unit, size_t nelems, uint8_t *dst)
+{
+    uint8_t tile[STREAM_TILE];
+    b2i_plane at[B2I_MAX_UNIT];
+    size_t n = STREAM_TILE / unit / B2I_RUN_LEN * B2I_RUN_LEN;
+    for (size_t i = 0; i < nelems; i += n) {
+        n = n < nelems - i ? n : nelems - i;
+        planes_from(planes, unit, i, at);
+        b2i_unshuffle_planes(at, unit, n, tile);
+        b2i_stream_copy(dst + i * unit, tile, n * unit);
+    }
+}
+
+void b2i_unshuffle_stream(const b2i_plane *planes, size_t unit, size_t nelems, uint8_t *dst)
+{
+    bool even = unit == 2 || unit == 4 || unit == 8 || unit == 16;
+    b2i_plane at[B2I_MAX_UNIT];
+    size_t n = nelems_to_line(dst, unit);
+    n = n < nelems ? n : nelems;
+    b2i_unshuffle_planes(planes, unit, n, dst);
+    planes_from(planes, unit, n, at);
+    dst += n * unit;
+    nelems -= n;
+    if (even && best()->stream != NULL && (uintptr_t)dst % B2I_RUN_LEN == 0) {
+        n = nelems / B2I_RUN_LEN * B2I_RUN_LEN;
+        best()->stream(at, unit, n, dst);
+        planes_from(at, unit, n, at);
+        b2i_unshuffle_planes(at, unit, nelems - n, dst + n * unit);
+    } else {
+        stream_tiles(at, unit, nelems, dst);
+    }
+    b2i_stream_end();
 }
 
 void b2i_shuffle(const uint8_t *src, size_t n, size_t unit, uint8_t *dst)

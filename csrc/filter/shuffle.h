@@ -34,6 +34,9 @@ static inline size_t b2i_plane_stride(size_t len)
 void b2i_shuffle_apart(const uint8_t *src, size_t unit, size_t nelems, uint8_t *dst, size_t stride);
 void b2i_unshuffle_planes(const b2i_plane *planes, size_t unit, size_t nelems, uint8_t *dst);
 
+/* The same, past the caches: see stream.h. */
+void b2i_unshuffle_stream(const b2i_plane *planes, size_t unit, size_t nelems, uint8_t *dst);
+
 /* ---- kernels ---- */
 
 /* nelems elements of 'unit' bytes, unit from 2 to 255; any alignment, no overlap. */
@@ -45,6 +48,11 @@ typedef struct b2i_shuffle_ops {
     const char *name;
     b2i_shuffle_fn *shuffle; /* NULL: keep the weaker level's */
     b2i_unshuffle_fn *unshuffle;
+    /*
+     * Past the caches, see stream.h: units of 2, 4, 8 and 16 bytes, whole lines of elements to
+     * lines of dst.  NULL: there is none.
+     */
+    b2i_unshuffle_fn *stream;
 } b2i_shuffle_ops;
 
 extern const b2i_shuffle_ops b2i_shuffle_generic;

@@ -120,4 +120,4 @@ static void unshuffle(const b2i_plane *planes, size_t unit, size_t nelems, uint8
     }
 }
 
-const b2i_shuffle_ops b2i_shuffle_avx512 = { "avx512", shuffle, unshuffle };
+const b2i_shuffle_ops b2i_shuffle_avx512 = { "avx512", shuffle, unshuffle, vec_stream_unshuffle };

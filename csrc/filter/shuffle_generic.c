@@ -66,4 +66,4 @@ static void unshuffle(const b2i_plane *planes, size_t unit, size_t nelems, uint8
     }
 }
 
-const b2i_shuffle_ops b2i_shuffle_generic = { "generic", shuffle, unshuffle };
+const b2i_shuffle_ops b2i_shuffle_generic = { "generic", shuffle, unshuffle, NULL };

@@ -7,4 +7,4 @@
 #include "vec_net.h"
 #include "shuffle_vec.h"
 
-const b2i_shuffle_ops b2i_shuffle_neon = { "neon", vec_shuffle, vec_unshuffle };
+const b2i_shuffle_ops b2i_shuffle_neon = { "neon", vec_shuffle, vec_unshuffle, NULL };

@@ -7,4 +7,5 @@
 #include "vec_net.h"
 #include "shuffle_vec.h"
 
-const b2i_shuffle_ops b2i_shuffle_sse2 = { "sse2", vec_shuffle, vec_unshuffle };
+const b2i_shuffle_ops b2i_shuffle_sse2 = { "sse2", vec_shuffle, vec_unshuffle,
+                                           vec_stream_unshuffle };

@@ -16,7 +16,8 @@ B2I_KERNEL void even_shuffle(const uint8_t *src, size_t unit, size_t nelems, uin
     }
 }
 
-B2I_KERNEL void even_unshuffle(const b2i_plane *planes, size_t unit, size_t nelems, uint8_t *dst)
+B2I_KERNEL void join_all(const b2i_plane *planes, size_t unit, size_t nelems, bool streaming,
+                         uint8_t *dst)
 {
     for (size_t i = 0; i < nelems; i = next_step(i, VEC_LEN, nelems)) {
         vec v[16];
@@ -24,8 +25,18 @@ B2I_KERNEL void even_unshuffle(const b2i_plane *planes, size_t unit, size_t nele
         for (size_t k = 0; k < unit; k++) {
             v[k] = vec_load(plane_at(&planes[k], i));
         }
-        group_join(v, unit, dst + i * unit);
+        group_join(v, unit, streaming, dst + i * unit);
     }
+}
+
+B2I_KERNEL void even_unshuffle(const b2i_plane *planes, size_t unit, size_t nelems, uint8_t *dst)
+{
+    join_all(planes, unit, nelems, false, dst);
+}
+
+B2I_KERNEL void even_stream(const b2i_plane *planes, size_t unit, size_t nelems, uint8_t *dst)
+{
+    join_all(planes, unit, nelems, true, dst);
 }
 
 /* ---- other units below 16: one strip that is wider than an element ---- */
@@ -191,5 +202,19 @@ static void vec_unshuffle(const b2i_plane *planes, size_t unit, size_t nelems, u
         wide_unshuffle(planes, unit, nelems, dst);
     }
 }
+
+#ifdef VEC_HAS_STREAM
+/* Units of 2, 4, 8 and 16 bytes. */
+static void vec_stream_unshuffle(const b2i_plane *planes, size_t unit, size_t nelems, uint8_t *dst)
+{
+    switch (unit) {
+        UNSHUFFLE_CASE(2, even_stream);
+        UNSHUFFLE_CASE(4, even_stream);
+        UNSHUFFLE_CASE(8, even_stream);
+    default:
+        even_stream(planes, 16, nelems, dst);
+    }
+}
+#endif
 
 #endif

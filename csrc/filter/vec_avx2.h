@@ -37,6 +37,14 @@ B2I_KERNEL void vec_store_lanes(uint8_t *p, size_t stride, vec v)
     _mm_storeu_si128((__m128i *)(p + stride), _mm256_extracti128_si256(v, 1));
 }
 
+/* Past the caches; aligned.  See stream.h. */
+#define VEC_HAS_STREAM
+B2I_KERNEL void vec_stream_lanes(uint8_t *p, size_t stride, vec v)
+{
+    _mm_stream_si128((__m128i *)p, _mm256_castsi256_si128(v));
+    _mm_stream_si128((__m128i *)(p + stride), _mm256_extracti128_si256(v, 1));
+}
+
 B2I_KERNEL void vec_store_lane(uint8_t *p, vec v, size_t lane)
 {
     __m128i half = lane == 0 ? _mm256_castsi256_si128(v) : _mm256_extracti128_si256(v, 1);

@@ -25,6 +25,13 @@ B2I_KERNEL void vec_store(uint8_t *p, vec v)
     _mm512_storeu_si512(p, v);
 }
 
+/* Past the caches; aligned.  See stream.h. */
+#define VEC_HAS_STREAM
+B2I_KERNEL void vec_stream(uint8_t *p, vec v)
+{
+    _mm512_stream_si512((void *)p, v);
+}
+
 B2I_KERNEL __m128i load_lane(const uint8_t *p)
 {
     return _mm_loadu_si128((const __m128i *)p);
@@ -215,13 +222,17 @@ B2I_KERNEL void group_split(const uint8_t *src, size_t t, vec *v)
     rows_split(a, t, v);
 }
 
-B2I_KERNEL void group_join(const vec *v, size_t t, uint8_t *dst)
+B2I_KERNEL void group_join(const vec *v, size_t t, bool streaming, uint8_t *dst)
 {
     vec a[16];
     rows_join(v, t, a);
     B2I_UNROLL
     for (size_t r = 0; r < t; r++) {
-        vec_store(dst + 64 * r, a[r]);
+        if (streaming) {
+            vec_stream(dst + 64 * r, a[r]);
+        } else {
+            vec_store(dst + 64 * r, a[r]);
+        }
     }
 }
 

@@ -47,6 +47,10 @@ B2I_KERNEL void net(vec *v, size_t t, size_t rounds)
 
 /* ---- VEC_LEN contiguous elements of t = 2, 4, 8 or 16 bytes ---- */
 
+#ifndef VEC_HAS_STREAM
+#define vec_stream_lanes vec_store_lanes
+#endif
+
 #ifndef VEC_HAS_GROUPS
 /* Elements to vectors of one plane each. */
 B2I_KERNEL void group_split(const uint8_t *src, size_t t, vec *v)
@@ -59,12 +63,16 @@ B2I_KERNEL void group_split(const uint8_t *src, size_t t, vec *v)
 }
 
 /* And back. */
-B2I_KERNEL void group_join(vec *v, size_t t, uint8_t *dst)
+B2I_KERNEL void group_join(vec *v, size_t t, bool streaming, uint8_t *dst)
 {
     net(v, t, t == 2 ? 1 : t == 4 ? 2 : t == 8 ? 3 : 4);
     B2I_UNROLL
     for (size_t j = 0; j < t; j++) {
-        vec_store_lanes(dst + j * LANE, t * LANE, v[j]);
+        if (streaming) {
+            vec_stream_lanes(dst + j * LANE, t * LANE, v[j]);
+        } else {
+            vec_store_lanes(dst + j * LANE, t * LANE, v[j]);
+        }
     }
 }
 #endif
@@ -150,7 +158,7 @@ B2I_KERNEL void octet_unshuffle(const uint8_t *planes, size_t plane_stride, size
         for (size_t k = 0; k < 8; k++) {
             v[k] = vec_load(planes + k * plane_stride + i);
         }
-        group_join(v, 8, dst + i * 8);
+        group_join(v, 8, false, dst + i * 8);
     }
 }
 

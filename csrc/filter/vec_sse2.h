@@ -36,6 +36,14 @@ B2I_KERNEL void vec_store_lanes(uint8_t *p, size_t stride, vec v)
     vec_store(p, v);
 }
 
+/* Past the caches; aligned.  See stream.h. */
+#define VEC_HAS_STREAM
+B2I_KERNEL void vec_stream_lanes(uint8_t *p, size_t stride, vec v)
+{
+    (void)stride;
+    _mm_stream_si128((__m128i *)p, v);
+}
+
 B2I_KERNEL void vec_store_lane(uint8_t *p, vec v, size_t lane)
 {
     (void)lane;

@@ -8,6 +8,7 @@
 #include "blosc2c.h"
 #include "cpu.h"
 #include "shuffle.h"
+#include "stream.h"
 
 #include <stdbool.h>
 #include <sys/mman.h>
@@ -178,6 +179,24 @@ static void test_width(size_t width)
     check_bitshuffle(width, 70001 / 8 / width);
 }
 
+/* What goes past the caches: the elements that 'planes' lead to, and nothing beside them. */
+static void check_stream(const uint8_t *src, size_t unit, size_t nelems, size_t at)
+{
+    static uint8_t out[4096 + 2 * CANARY_LEN + 64];
+    uint8_t *dst = out + CANARY_LEN + at;
+    b2i_plane planes[B2I_MAX_UNIT];
+    for (size_t k = 0; k < unit; k++) {
+        planes[k] = (b2i_plane){ src + k * nelems, SIZE_MAX };
+    }
+    for (size_t left = 0; left < 2; left++) { /* as they are, and not a whole line of them */
+        size_t n = nelems - left * 5;
+        memset(out, CANARY, sizeof out);
+        b2i_unshuffle_stream(planes, unit, n, dst);
+        CHECK(memcmp(dst, data, n * unit) == 0);
+        CHECK(all_canary(dst - CANARY_LEN) && all_canary(dst + n * unit));
+    }
+}
+
 /* The pointers of the chosen kernels at every alignment, with the copied bytes at the end. */
 static void test_alignment(void)
 {
@@ -196,6 +215,7 @@ static void test_alignment(void)
             CHECK(memcmp(mid + 32 - at + whole, data + whole, N - whole) == 0);
             b2i_unshuffle(mid + 32 - at, N, width, out + at);
             CHECK(memcmp(out + at, data, N) == 0);
+            check_stream(mid + 32 - at, width, N / width, at);
 
             size_t rows = N / width / 8;
             define_bitshuffle(data, expected, width, rows);
@@ -205,6 +225,23 @@ static void test_alignment(void)
             CHECK(memcmp(out + at, data, N) == 0);
         }
     }
+}
+
+/* The kernel for whole lines gives the first of what the other one gave. */
+static void check_stream_kernel(const b2i_shuffle_ops *ops, const b2i_plane *planes, size_t unit,
+                                size_t nelems, const uint8_t *wanted)
+{
+    static uint8_t out[MAX_LEN + 64 + CANARY_LEN];
+    uint8_t *dst = out + (64 - (uintptr_t)out % 64) % 64;
+    size_t n = nelems / 64 * 64;
+    if (ops->stream == NULL || (unit != 2 && unit != 4 && unit != 8 && unit != 16)) {
+        return;
+    }
+    memset(dst, CANARY, n * unit + CANARY_LEN);
+    ops->stream(planes, unit, n, dst);
+    b2i_stream_end();
+    CHECK(memcmp(dst, wanted, n * unit) == 0);
+    CHECK(all_canary(dst + n * unit));
 }
 
 /* Planes that are apart, and planes of one byte, for all kernels. */
@@ -237,6 +274,7 @@ static void test_planes(size_t unit, size_t nelems)
                 wrong += back[i] != (planes[i % unit].mask == 0 ? i % unit + 1 : data[i]);
             }
             CHECK(wrong == 0);
+            check_stream_kernel(ops, planes, unit, nelems, back);
         }
     }
 }
