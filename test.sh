@@ -115,6 +115,11 @@ c_tests generic -DB2C_WITH_LIBDEFLATE=OFF -DB2C_SIMD=OFF
 # Not worth their minutes in what follows: millions of small file operations of one thread;
 # and where races are looked for, what knows no threads.
 skipped='test_(bitflips|crash|faults)|(alloc|mutate)_.*'
+selection=(--exclude-regex "^($skipped)\$")
+
+step "C tests: clang, release"
+c_tests clang-release -DCMAKE_C_COMPILER=clang
+
 selection=(--exclude-regex "^($skipped|test_(blosclz|codecs|deflate|lz4))\$")
 
 step "C tests: thread sanitizer"
