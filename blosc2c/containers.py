@@ -135,6 +135,7 @@ def _files(path: str, kind: str) -> list[str]:
         os.path.relpath(os.path.join(folder, name), path).replace(os.sep, "/")
         for folder, _, names in os.walk(path)
         for name in names
+        if not os.path.islink(os.path.join(folder, name))
     ]
 
 
@@ -144,7 +145,13 @@ def _place(path: str, kind: str, name: str) -> tuple[str, int] | None:
         if any(part in ("", ".", "..") for part in name.split("/")):
             return None
         place = os.path.join(path, *name.split("/"))
-        return (place, 0) if os.path.isfile(place) else None
+        if not os.path.isfile(place):
+            return None
+        if os.path.realpath(place) != os.path.join(os.path.realpath(path), *name.split("/")):
+            raise FormatError(
+                f"{name} in {path} is or lies behind a symbolic link, which may lead anywhere", path=path
+            )
+        return (place, 0)
     for member in _members(path):
         if member.filename == name:
             if member.compress_type != zipfile.ZIP_STORED:

@@ -86,6 +86,29 @@ def test_what_is_no_frame_is_named(tmp_path):
         b2.open(path)
 
 
+def test_links_are_not_followed(tmp_path):
+    """A container is one folder: what lies elsewhere is none of its objects."""
+    path, outside = tmp_path / "x.b2d", tmp_path / "elsewhere"
+    with blosc2.DictStore(str(path), mode="w", threshold=1000) as store:
+        store["/a"] = np.arange(10)
+    outside.mkdir()
+    b2.asarray(np.arange(7), urlpath=outside / "secret.b2nd").close()
+    (path / "file.b2nd").symlink_to(outside / "secret.b2nd")
+    (path / "folder").symlink_to(outside)
+    for member in ("/file", "/folder/secret", "folder/secret.b2nd"):
+        with pytest.raises(b2.FormatError, match="symbolic link"):
+            b2.open(path, member=member)
+    with pytest.raises(b2.FormatError, match="of 1 object;"):
+        b2.open(path)
+    (tmp_path / "link").symlink_to(path)  # the caller's own is followed
+    assert b2.open(tmp_path / "link", member="/a").shape == (10,)
+    embed = path / "embed.b2e"
+    embed.rename(outside / "embed.b2e")
+    embed.symlink_to(outside / "embed.b2e")
+    with pytest.raises(b2.FormatError, match="symbolic link"):
+        b2.open(path, member="/a")
+
+
 def test_zips_that_are_compressed(tmp_path):
     path = tmp_path / "x.b2z"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as z:
