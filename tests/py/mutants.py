@@ -10,6 +10,7 @@ happen again; a crash or a hang ends the process.
 from __future__ import annotations
 
 import faulthandler
+import json
 import os
 import random
 import shutil
@@ -30,6 +31,7 @@ import blosc2c as b2
 TIMEOUT = 30  # seconds for all calls on one mutant
 MAX_NBYTES = 1 << 24  # more is not read
 MAX_ITEMS = 1 << 20
+SET = Path(__file__).parents[1] / "data" / "conformance"
 RECORD = np.dtype([("x", "<i4"), ("y", "S9")])
 
 
@@ -123,6 +125,22 @@ def chunks() -> Iterator[bytes]:
     yield b2.compress2(b"abc " * 3000, codec="zstd", use_dict=True, blocksize=1000, typesize=1)
     yield blosc2.compress2(raw, typesize=8, nthreads=2, blocksize=1024)
     yield b2.compress2(raw, clevel=0)
+
+
+def containers(folder: Path) -> Iterator[Path]:
+    for name in ("c.b2z", "c.b2d", "c.b2e"):
+        store = blosc2.EmbedStore if name.endswith("e") else blosc2.DictStore
+        with store(str(folder / name), mode="w") as c:
+            c["/a"] = np.arange(10)
+            c["/g/b"] = blosc2.asarray(np.arange(3000), **named({"urlpath": f"{folder}/{name}"}, ".b2nd"))
+        yield folder / name
+
+
+def samples() -> Iterator[tuple[str, Path]]:
+    """What each file of the conformance set is, and the file: all ages, all features."""
+    for entry in json.loads((SET / "manifest.json").read_text())["files"]:
+        if not (SET / entry["name"]).is_dir() and "member" not in entry:
+            yield entry["kind"], SET / entry["name"]
 
 
 # ---- How --------------------------------------------------------------------
@@ -346,6 +364,8 @@ def try_chunk(call: Caller, raw: bytes) -> None:
     call("decompress", lambda: b2.decompress(raw))
     call("decompress2", lambda: b2.decompress2(raw, nthreads=2))
     call("dst", lambda: b2.decompress2(raw, bytearray(info[0])))
+    call("vldecompress", lambda: b2.vldecompress(raw))
+    call("vldecompress_block", lambda: b2.vldecompress_block(raw, 1))
     s = b2.SChunk(5000, cparams={"typesize": 4})
     if call("append_chunk", lambda: s.append_chunk(raw)):
         read_schunk(call, s)
@@ -386,6 +406,35 @@ def try_directory(call: Caller, source: Path, folder: Path, rng: random.Random) 
     call.allowed = (b2.Blosc2Error,)
 
 
+def try_sample(call: Caller, kind: str, raw: bytes, folder: Path, rng: random.Random) -> None:
+    if kind in ("chunk", "vlblocks"):
+        try_chunk(call, raw)
+        return
+    try_file(call, raw, folder, rng)
+    path, out = folder / "sample", folder / "converted"
+    path.write_bytes(raw)
+    call("convert", lambda: b2.convert(path, out))
+    b2.remove_urlpath(out)
+
+
+def try_container(call: Caller, source: Path, folder: Path, rng: random.Random) -> None:
+    path = folder / source.name
+    if source.is_dir():
+        shutil.copytree(source, path)
+        file = rng.choice(sorted(path.rglob("*.b2*")))
+    else:
+        file = Path(shutil.copy(source, path))
+    file.write_bytes(mutate(file.read_bytes(), rng))
+    call("open", lambda: read(call, b2.open(path)))
+    for member in ("/a", "/g/b"):
+        call("member", lambda member=member: read(call, b2.open(path, member=member)))
+    call("verify", lambda: str(b2.verify(path)))
+    if path.is_dir():
+        shutil.rmtree(path)
+    else:
+        path.unlink()
+
+
 def main(seed: int, count: int, kinds: list[str]) -> int:
     warnings.simplefilter("error")
     warnings.simplefilter("ignore", ResourceWarning)
@@ -400,6 +449,8 @@ def main(seed: int, count: int, kinds: list[str]) -> int:
             "file": list(unfinished(folder)),
             "dir": list(directories(folder / "seeds")),
             "chunk": list(chunks()),
+            "container": list(containers(folder / "seeds")),
+            "sample": list(samples()),
         }
         for i in range(seed, seed + count):
             for kind in kinds or seeds:
@@ -410,10 +461,15 @@ def main(seed: int, count: int, kinds: list[str]) -> int:
                 if os.environ.get("MUTANTS_VERBOSE"):
                     print(call.label, file=sys.stderr, flush=True)
                 start = time.monotonic()
+                chosen = seeds[kind][number]
                 if kind == "dir":
-                    try_directory(call, seeds[kind][number], folder, rng)
+                    try_directory(call, chosen, folder, rng)
+                elif kind == "container":
+                    try_container(call, chosen, folder, rng)
+                elif kind == "sample":
+                    try_sample(call, chosen[0], mutate(chosen[1].read_bytes(), rng), folder, rng)
                 else:
-                    raw = mutate(seeds[kind][number], rng)
+                    raw = mutate(chosen, rng)
                     if kind == "chunk":
                         try_chunk(call, raw)
                     elif kind == "file":

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 
-@pytest.mark.parametrize("kind", ["frame", "file", "dir", "chunk"])
+@pytest.mark.parametrize("kind", ["frame", "file", "dir", "chunk", "container", "sample"])
 def test_every_call_gives_data_or_a_documented_exception(kind):
     script = Path(__file__).with_name("mutants.py")
-    count = "150" if kind == "chunk" else "50"
+    count = "150" if kind in ("chunk", "container", "sample") else "50"
     result = subprocess.run(
         [sys.executable, str(script), "0", count, kind],
         capture_output=True,
