@@ -12,7 +12,7 @@
 enum {
     LOOK_HASH_LOG = 13,   /* a table that fits the L1 cache: most steps store to it */
     MIN_LOOK = 2048,      /* bytes of a first look, if there are so many */
-    LOOK_LEN = 8,         /* shortest near match that it counts */
+    LOOK_LEN = 8,         /* shortest near match that it counts: a word */
     SMALL_STREAM = 65536, /* up to here a smaller table does */
     MIN_LEN = 16,         /* shorter inputs cannot gain */
     MAX_DISTANCE = 73724, /* the format has 73727; other encoders stop here */
@@ -129,24 +129,25 @@ static inline bool put_sequence(sink *s, const uint8_t *anchor, const uint8_t *p
 }
 
 /*
- * Estimates what n bytes would shrink to with the matches that a plain greedy search finds.
- * Shorter ones decode too slowly to count.
+ * Whether n bytes would shrink to 'limit' with the matches that a plain greedy search finds.
+ * Shorter ones decode too slowly to count.  Looks no further than it takes to know.
  */
-static size_t estimate(const uint8_t *p, size_t n)
+static bool shrinks(const uint8_t *p, size_t n, size_t limit)
 {
     uint16_t places[1 << LOOK_HASH_LOG] = { 0 };
-    size_t at = 1, size = 0, anchor = 0;
-    while (at + SEARCH_END < n) {
-        uint32_t word = b2i_ld32le(p + at);
-        uint16_t *slot = &places[(word * 2654435761U) >> (32 - LOOK_HASH_LOG)];
+    size_t at = 1, size = 0, anchor = 0, end = n > SEARCH_END ? n - SEARCH_END : 0;
+    size_t stop = limit < end ? limit + 1 : end; /* so many literals are too many */
+    while (at < stop) {
+        uint64_t word = b2i_ld64le(p + at);
+        uint16_t *slot = &places[((uint32_t)word * 2654435761U) >> (32 - LOOK_HASH_LOG)];
         size_t from = *slot;
         *slot = (uint16_t)at;
-        if (b2i_ld32le(p + from) != word) {
+        if (b2i_ld64le(p + from) != word) {
             at++;
             continue;
         }
         bool far = at - from > FAR_BASE;
-        size_t match = 4 + b2i_lz_equal(p + at + 4, p + from + 4, p + n);
+        size_t match = LOOK_LEN + b2i_lz_equal(p + at + LOOK_LEN, p + from + LOOK_LEN, p + n);
         if (match < (size_t)(far ? LOOK_LEN + 2 : LOOK_LEN)) {
             at++;
             continue;
@@ -154,8 +155,15 @@ static size_t estimate(const uint8_t *p, size_t n)
         size += literals_len(at - anchor) + (far ? 4 : 2) + match / 255;
         at += match;
         anchor = at;
+        if (size + literals_len(n - at) <= limit) {
+            return true;
+        }
+        if (size > limit) {
+            return false;
+        }
+        stop = at < end && limit - size < end - at ? at + (limit - size) + 1 : end;
     }
-    return size + literals_len(n - anchor);
+    return size + literals_len(n - anchor) <= limit;
 }
 
 /*
@@ -167,11 +175,11 @@ static bool is_promising(const level *lv, const uint8_t *src, size_t n)
     size_t left = n - n / 8 * lv->look_at, len = (size_t)1 << lv->look_log;
     left = left > MIN_LOOK ? left : n < MIN_LOOK ? n : MIN_LOOK;
     len = len < left ? len : left;
-    if (estimate(src + n - left, len) * lv->least_ratio <= len * 100) {
+    if (shrinks(src + n - left, len, len * 100 / lv->least_ratio)) {
         return true;
     }
     len /= 4;
-    return estimate(src + n / 8 * ((lv->look_at + 5) % 8), len) * 3 <= len;
+    return shrinks(src + n / 8 * ((lv->look_at + 5) % 8), len, len / 3);
 }
 
 /*
