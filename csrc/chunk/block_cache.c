@@ -17,13 +17,13 @@ static bool is_same(const b2i_block_key *a, const b2i_block_key *b)
            a->owner == b->owner;
 }
 
-const uint8_t *b2i_cache_find(b2i_block_cache *c, const b2i_block_key *key)
+const b2i_cached *b2i_cache_find(b2i_block_cache *c, const b2i_block_key *key)
 {
     b2i_cached *set = set_of(c, key);
     for (unsigned way = 0; way < B2I_CACHE_WAYS; way++) {
         if (is_same(&set[way].key, key)) {
             set[way].round = c->round;
-            return set[way].bytes.p;
+            return &set[way];
         }
     }
     return NULL;

@@ -25,6 +25,7 @@ typedef struct b2i_block_key {
 typedef struct b2i_cached {
     b2i_block_key key;
     b2i_scratch bytes;
+    size_t unit;    /* 1, or the size of items whose planes the bytes are still */
     uint64_t round; /* the last one that used it */
 } b2i_cached;
 
@@ -44,12 +45,12 @@ static inline void b2i_cache_begin(b2i_block_cache *cache)
     cache->round++;
 }
 
-/* The decoded bytes of a block, or NULL. */
-const uint8_t *b2i_cache_find(b2i_block_cache *cache, const b2i_block_key *key);
+/* A decoded block, or NULL. */
+const b2i_cached *b2i_cache_find(b2i_block_cache *cache, const b2i_block_key *key);
 
 /*
  * Room of n bytes for a block that is not there.  Whoever has decoded it into slot->bytes sets
- * slot->key.  NULL when all the room is in use by this read, or there is no memory.
+ * slot->key and slot->unit.  NULL when all the room is in use by this read, or there is no memory.
  */
 b2i_cached *b2i_cache_reserve(b2i_block_cache *cache, const b2i_block_key *key, size_t n);
 

@@ -208,3 +208,12 @@ b2c_status b2i_block_decode(b2i_worker *w, const b2i_chunk *c, uint32_t i, size_
     B2I_TRY(decode_bytes(w, c, i, in, a, n, err));
     return b2i_pipeline_backward(pl, a, n, ref.p, ref.n, b, dst, err);
 }
+
+b2c_status b2i_block_decode_planes(b2i_worker *w, const b2i_chunk *c, uint32_t i, size_t n,
+                                   uint8_t *dst, b2c_error *err)
+{
+    b2i_span in;
+    B2I_TRY(
+        c->source.read(c->source.arg, c->starts[i], c->ends[i] - c->starts[i], &w->in, &in, err));
+    return decode_bytes(w, c, i, in, dst, n, err);
+}

@@ -18,4 +18,8 @@ b2c_block b2i_chunk_about(const b2i_chunk *chunk, uint32_t i);
 b2c_status b2i_block_decode(b2i_worker *w, const b2i_chunk *chunk, uint32_t i, size_t n,
                             b2i_span ref, bool streaming, uint8_t *dst, b2c_error *err);
 
+/* The same but for undoing the shuffle; for chunks of which b2i_chunk_has_planes() is true. */
+b2c_status b2i_block_decode_planes(b2i_worker *w, const b2i_chunk *chunk, uint32_t i, size_t n,
+                                   uint8_t *dst, b2c_error *err);
+
 #endif

@@ -120,6 +120,19 @@ b2c_status b2i_chunk_decode_begin(b2c_ctx *ctx, const b2i_chunk *chunk, b2c_erro
 b2c_status b2i_chunk_decode_unit(b2c_ctx *ctx, uint32_t worker, const b2i_chunk *chunk, uint32_t i,
                                  uint8_t *dst, b2c_error *err);
 
+/*
+ * Whether full blocks can be had as planes: undoing a shuffle of items of 'typesize' bytes is all
+ * that there is to do behind the codec.
+ */
+bool b2i_chunk_has_planes(const b2i_chunk *chunk);
+
+/*
+ * b2i_chunk_decode_unit() of full block i of such a chunk, as planes: byte k of every item, then
+ * byte k + 1.  Who needs a few items only fetches them from there.
+ */
+b2c_status b2i_chunk_decode_planes(b2c_ctx *ctx, uint32_t worker, const b2i_chunk *chunk,
+                                   uint32_t i, uint8_t *dst, b2c_error *err);
+
 /* Bytes [at, at + n) of the decoded data into dst, decoding only the units they touch. */
 b2c_status b2i_chunk_decode_range(b2c_ctx *ctx, const b2i_chunk *chunk, uint64_t at, uint64_t n,
                                   uint8_t *dst, b2c_error *err);

@@ -170,6 +170,26 @@ b2c_status b2i_chunk_decode_unit(b2c_ctx *ctx, uint32_t worker, const b2i_chunk 
                      dst, err);
 }
 
+bool b2i_chunk_has_planes(const b2i_chunk *chunk)
+{
+    const b2i_chunk_head *h = &chunk->head;
+    return h->nblocks > 0 && !h->has_vlblocks && !h->is_instrumented &&
+           chunk->site.hook.fn == NULL && h->blocksize % h->typesize == 0 &&
+           b2i_pipeline_is_shuffle(&h->pipeline, h->typesize);
+}
+
+b2c_status b2i_chunk_decode_planes(b2c_ctx *ctx, uint32_t worker, const b2i_chunk *chunk,
+                                   uint32_t i, uint8_t *dst, b2c_error *err)
+{
+    b2i_worker *w;
+    B2I_TRY(b2i_ctx_worker(ctx, worker, &w, err));
+    b2c_status st = b2i_block_decode_planes(w, chunk, i, chunk->head.blocksize, dst, err);
+    if (st != B2C_OK) {
+        b2i_err_block(err, i);
+    }
+    return st;
+}
+
 /* ---- several units through the pool ---- */
 
 typedef struct b2i_range_job {

@@ -41,10 +41,14 @@ void b2i_unrank(uint32_t ndim, const uint64_t *n, uint64_t i, uint64_t *coord);
 /* Bytes between neighbours along each dimension of a C-ordered array. */
 void b2i_strides(uint32_t ndim, const uint64_t *shape, size_t itemsize, uint64_t *strides);
 
-/* An n-d copy: n[d] items along dimension d, from and to places 'stride' bytes apart. */
+/*
+ * An n-d copy: n[d] items along dimension d, from and to places 'stride' bytes apart.  With
+ * plane_len the source is planes: byte k of an item lies k * plane_len behind its first.
+ */
 typedef struct b2i_copy {
     uint32_t ndim;
     size_t itemsize;
+    uint64_t plane_len; /* or 0 */
     uint64_t n[B2C_MAX_DIM];
     uint64_t src_stride[B2C_MAX_DIM];
     uint64_t dst_stride[B2C_MAX_DIM];
@@ -52,6 +56,9 @@ typedef struct b2i_copy {
 
 /* Joins dimensions that are contiguous on both sides and drops those of one item. */
 void b2i_copy_simplify(b2i_copy *copy);
+
+/* Makes the source of a copy from a decoded block the planes of that block. */
+void b2i_copy_from_planes(b2i_copy *copy, uint64_t plane_len);
 
 /* Whether all of a simplified copy is one run of bytes. */
 bool b2i_copy_is_run(const b2i_copy *copy);
@@ -198,6 +205,14 @@ void b2i_select_fill(const b2i_chunk_part *chunk, const b2i_block_rows *rows, co
 /* Copies the items of one block from it to the selection's bytes, and back. */
 void b2i_select_take(const b2i_chunk_part *chunk, const b2i_block_rows *rows, const uint8_t *block,
                      uint8_t *items);
+
+/*
+ * The same from the planes of a block, and whether that costs less than to undo the shuffle of all
+ * of it first.
+ */
+void b2i_select_take_planes(const b2i_chunk_part *chunk, const b2i_block_rows *rows,
+                            const uint8_t *block, uint8_t *items);
+bool b2i_select_is_little(const b2i_chunk_part *chunk, const b2i_block_rows *rows);
 void b2i_select_put(const b2i_chunk_part *chunk, const b2i_block_rows *rows, uint8_t *block,
                     const uint8_t *items);
 

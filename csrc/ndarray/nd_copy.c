@@ -3,6 +3,10 @@
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include "nd.h"
+#include "shuffle.h"
+
+/* Runs of items of which the planes are worth calling a kernel for. */
+enum { MIN_RUN = 16 };
 
 void b2i_copy_simplify(b2i_copy *c)
 {
@@ -22,6 +26,14 @@ void b2i_copy_simplify(b2i_copy *c)
         kept++;
     }
     c->ndim = kept;
+}
+
+void b2i_copy_from_planes(b2i_copy *c, uint64_t plane_len)
+{
+    for (uint32_t d = 0; d < c->ndim; d++) {
+        c->src_stride[d] /= c->itemsize;
+    }
+    c->plane_len = plane_len;
 }
 
 bool b2i_copy_is_run(const b2i_copy *c)
@@ -64,16 +76,43 @@ static void copy_row(const uint8_t *src, uint64_t src_stride, uint8_t *dst, uint
     }
 }
 
+static void gather_row(const b2i_copy *c, const uint8_t *src, uint64_t src_stride, uint8_t *dst,
+                       uint64_t dst_stride, uint64_t n)
+{
+    size_t unit = c->itemsize;
+    if (n >= MIN_RUN && src_stride == 1 && dst_stride == unit) {
+        b2i_plane planes[B2I_MAX_UNIT];
+        for (size_t k = 0; k < unit; k++) {
+            planes[k] = (b2i_plane){ src + k * c->plane_len, SIZE_MAX };
+        }
+        b2i_unshuffle_planes(planes, unit, (size_t)n, dst);
+        return;
+    }
+    for (uint64_t i = 0; i < n; i++) {
+        for (size_t k = 0; k < unit; k++) {
+            dst[i * dst_stride + k] = src[i * src_stride + k * c->plane_len];
+        }
+    }
+}
+
 void b2i_copy_run(const b2i_copy *c, const uint8_t *src, uint8_t *dst)
 {
     uint64_t at[B2C_MAX_DIM] = { 0 };
-    if (c->ndim == 0) {
+    if (c->ndim == 0 && c->plane_len == 0) {
         memcpy(dst, src, c->itemsize);
+        return;
+    }
+    if (c->ndim == 0) {
+        gather_row(c, src, 0, dst, 0, 1);
         return;
     }
     uint32_t last = c->ndim - 1;
     for (;;) {
-        copy_row(src, c->src_stride[last], dst, c->dst_stride[last], c->n[last], c->itemsize);
+        if (c->plane_len == 0) {
+            copy_row(src, c->src_stride[last], dst, c->dst_stride[last], c->n[last], c->itemsize);
+        } else {
+            gather_row(c, src, c->src_stride[last], dst, c->dst_stride[last], c->n[last]);
+        }
         uint32_t d = last;
         do { /* the next row: count up, carrying outward */
             if (d == 0) {

@@ -6,6 +6,7 @@
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include "nd.h"
+#include "shuffle.h"
 
 /* Blocks of reads above this are not kept: they would drive each other out. */
 #define KEPT_READ_NBYTES ((uint64_t)B2I_CACHE_NBYTES / 2)
@@ -64,6 +65,7 @@ typedef struct b2i_chunk_job {
     missing *missing;  /* NULL: all blocks of the part */
     uint32_t first;    /* of those, where the loop begins */
     bool other_blocks; /* the stored blocks are not the array's */
+    bool has_planes;   /* items can be fetched before the shuffle is undone */
     b2i_scratch tmp;   /* a block of such a chunk, or the item */
     uint8_t *item;     /* which all are, or NULL */
     uint8_t *dst;
@@ -95,6 +97,13 @@ static bool is_one_item(const chunk_job *j)
            j->chunk->site.hook.fn == NULL && g->block_nbytes > LARGE_BLOCK_NBYTES;
 }
 
+/* Whether items can be fetched from the planes of the blocks. */
+static bool has_planes(const b2i_chunk *c, const b2i_grid *g)
+{
+    return c->head.typesize == g->itemsize && c->head.blocksize == g->block_nbytes &&
+           b2i_chunk_has_planes(c);
+}
+
 static b2c_status read_block(void *arg, uint32_t item, uint32_t worker, b2c_error *err)
 {
     chunk_job *j = arg;
@@ -119,11 +128,19 @@ static b2c_status read_block(void *arg, uint32_t item, uint32_t worker, b2c_erro
     if (block == NULL) {
         return b2i_fail_memory(err);
     }
-    B2I_TRY(decode(j, worker, rows.part.rank, block, err));
+    bool planes = j->has_planes && b2i_select_is_little(&j->part, &rows);
+    if (planes) {
+        B2I_TRY(b2i_chunk_decode_planes(j->ctx, worker, j->chunk, (uint32_t)rows.part.rank, block,
+                                        err));
+        b2i_select_take_planes(&j->part, &rows, block, j->dst);
+    } else {
+        B2I_TRY(decode(j, worker, rows.part.rank, block, err));
+        b2i_select_take(&j->part, &rows, block, j->dst);
+    }
     if (m != NULL && m->slot != NULL) {
         m->slot->key = m->key;
+        m->slot->unit = planes ? j->part.sel->grid->itemsize : 1;
     }
-    b2i_select_take(&j->part, &rows, block, j->dst);
     return B2C_OK;
 }
 
@@ -170,6 +187,7 @@ static b2c_status read_blocks(chunk_job *j, b2i_stored_chunk *c, uint32_t n, b2c
     uint32_t nworkers;
     j->chunk = &c->chunk;
     j->other_blocks = c->chunk.head.has_vlblocks || c->chunk.head.blocksize != g->block_nbytes;
+    j->has_planes = has_planes(&c->chunk, g);
     B2I_TRY(b2i_ctx_prepare(j->ctx, 1, &nworkers, err));
     if (is_one_item(j)) {
         B2I_TRY(decode_item(j, err));
@@ -294,24 +312,47 @@ static b2c_status read_missing(read_job *r, b2c_error *err)
     return B2C_OK;
 }
 
+/* Copies items from a block of the cache. */
+static b2c_status take_kept(const read_job *r, const b2i_chunk_part *part,
+                            const b2i_block_rows *rows, const b2i_cached *kept, b2c_error *err)
+{
+    const uint8_t *block = kept->bytes.p;
+    size_t n = (size_t)r->sel->grid->block_nbytes;
+    if (kept->unit > 1 && b2i_select_is_little(part, rows)) {
+        b2i_select_take_planes(part, rows, block, r->dst);
+        return B2C_OK;
+    }
+    if (kept->unit > 1) {
+        uint32_t nworkers;
+        B2I_TRY(b2i_ctx_prepare(r->ctx, 1, &nworkers, err));
+        uint8_t *whole = b2i_scratch_get(&r->ctx->workers[0].d, n);
+        if (whole == NULL) {
+            return b2i_fail_memory(err);
+        }
+        b2i_unshuffle(block, n, kept->unit, whole);
+        block = whole;
+    }
+    b2i_select_take(part, rows, block, r->dst);
+    return B2C_OK;
+}
+
 /* Takes block k of a part from the cache, or notes that it is missing. */
-static bool read_kept_block(read_job *r, b2i_block_cache *cache, const b2i_chunk_part *part,
-                            uint64_t chunk, uint32_t k)
+static b2c_status read_kept_block(read_job *r, b2i_block_cache *cache, const b2i_chunk_part *part,
+                                  uint64_t chunk, uint32_t k, b2c_error *err)
 {
     b2i_block_rows rows;
     b2i_select_block(part, k, &rows);
     b2i_block_key key = key_of(r->s, part->nchunk, rows.part.rank);
-    const uint8_t *block = b2i_cache_find(cache, &key);
-    if (block != NULL) {
-        b2i_select_take(part, &rows, block, r->dst);
-        return true;
+    const b2i_cached *kept = b2i_cache_find(cache, &key);
+    if (kept != NULL) {
+        return take_kept(r, part, &rows, kept, err);
     }
     /* A block that is wanted whole is not needed a second time. */
     bool keep = b2i_select_whole_block(part, &rows) == UINT64_MAX;
     b2i_cached *slot =
         keep ? b2i_cache_reserve(cache, &key, (size_t)r->sel->grid->block_nbytes) : NULL;
     r->missing[r->nmissing++] = (missing){ chunk, k, slot, key };
-    return false;
+    return B2C_OK;
 }
 
 static b2c_status read_kept(read_job *r, b2i_block_cache *cache, b2c_error *err)
@@ -323,7 +364,8 @@ static b2c_status read_kept(read_job *r, b2i_block_cache *cache, b2c_error *err)
     for (uint64_t i = 0; i < r->sel->nchunks; i++) {
         b2i_select_chunk(r->sel, i, &part);
         for (uint32_t k = 0; k < part.nblocks; k++) {
-            if (!read_kept_block(r, cache, &part, i, k) && r->nmissing == MAX_MISSING) {
+            B2I_TRY(read_kept_block(r, cache, &part, i, k, err));
+            if (r->nmissing == MAX_MISSING) {
                 B2I_TRY(read_missing(r, err));
             }
         }
@@ -362,6 +404,36 @@ b2c_status b2i_nd_read(const b2c_schunk *schunk, b2c_ctx *ctx, const b2i_selecti
 
 /* ---- one item ---- */
 
+/* An item at byte 'at' of a block of the cache. */
+static void take_item(const b2i_cached *kept, const b2i_grid *g, uint64_t at, uint8_t *dst)
+{
+    if (kept->unit == 1) {
+        memcpy(dst, kept->bytes.p + at, g->itemsize);
+        return;
+    }
+    uint64_t plane_len = g->block_nbytes / kept->unit;
+    const uint8_t *p = kept->bytes.p + at / kept->unit;
+    for (size_t k = 0; k < kept->unit; k++) {
+        dst[k] = p[k * plane_len];
+    }
+}
+
+static b2c_status decode_kept(b2c_ctx *ctx, const b2i_chunk *chunk, const b2i_grid *g,
+                              const b2i_block_key *key, b2i_cached *slot, b2c_error *err)
+{
+    uint32_t i = (uint32_t)key->block;
+    bool planes = has_planes(chunk, g);
+    if (planes) {
+        B2I_TRY(b2i_chunk_decode_planes(ctx, 0, chunk, i, slot->bytes.p, err));
+    } else {
+        B2I_TRY(b2i_chunk_decode_begin(ctx, chunk, err));
+        B2I_TRY(b2i_chunk_decode_unit(ctx, 0, chunk, i, slot->bytes.p, err));
+    }
+    slot->key = *key;
+    slot->unit = planes ? g->itemsize : 1;
+    return B2C_OK;
+}
+
 /* A chunk without blocks needs no decoding: the item can be had alone. */
 static b2c_status read_item_of(const b2c_schunk *s, b2c_ctx *ctx, const b2i_grid *g,
                                const b2i_block_key *key, uint64_t at, uint8_t *dst, b2c_error *err)
@@ -382,13 +454,9 @@ static b2c_status read_item_of(const b2c_schunk *s, b2c_ctx *ctx, const b2i_grid
     if (st == B2C_OK && slot == NULL) {
         st = b2i_chunk_decode_range(ctx, &c.chunk, block_at + at, g->itemsize, dst, err);
     } else if (st == B2C_OK) {
-        st = b2i_chunk_decode_begin(ctx, &c.chunk, err);
+        st = decode_kept(ctx, &c.chunk, g, key, slot, err);
         if (st == B2C_OK) {
-            st = b2i_chunk_decode_unit(ctx, 0, &c.chunk, (uint32_t)key->block, slot->bytes.p, err);
-        }
-        if (st == B2C_OK) {
-            slot->key = *key;
-            memcpy(dst, slot->bytes.p + at, g->itemsize);
+            take_item(slot, g, at, dst);
         }
     }
     if (st != B2C_OK) {
@@ -422,9 +490,9 @@ b2c_status b2i_nd_read_item(const b2c_schunk *schunk, b2c_ctx *ctx, const b2i_gr
     }
     b2i_block_key key = key_of(schunk, nchunk, block);
     bool may_be_kept = ctx->cache != NULL && schunk->post.fn == NULL;
-    const uint8_t *p = may_be_kept ? b2i_cache_find(ctx->cache, &key) : NULL;
-    if (p != NULL) {
-        memcpy(dst, p + at, grid->itemsize);
+    const b2i_cached *found = may_be_kept ? b2i_cache_find(ctx->cache, &key) : NULL;
+    if (found != NULL) {
+        take_item(found, grid, at, dst);
         return B2C_OK;
     }
     if (kept) {

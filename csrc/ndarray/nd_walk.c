@@ -109,6 +109,7 @@ void b2i_walk_block(const b2i_walk *w, uint32_t i, b2i_block_part *p)
     p->rank = p->block_at = p->box_at = 0;
     p->copy.ndim = g->ndim;
     p->copy.itemsize = g->itemsize;
+    p->copy.plane_len = 0;
     for (uint32_t d = 0; d < g->ndim; d++) {
         uint64_t step = w->box.step[d], from;
         uint64_t item = w->box.start[d] + w->first[d] * step - w->origin[d];

@@ -184,3 +184,40 @@ def test_readers_and_a_writer(array):
         thread.join()
     assert failures == []
     assert array[5, 6] == 59
+
+
+# Of blocks of 3 x 5 x 64 items: one, few apart, few along each axis, runs, almost all, all.
+OF_A_BLOCK = (
+    np.s_[1, 2, 3],
+    np.s_[1, 2, 60:64],
+    np.s_[:, 2, 3],
+    np.s_[0:2, 1:5, 7],
+    np.s_[1, 2, 5:50],
+    np.s_[1, :, 5:50],
+    np.s_[1, 2, ::3],
+    np.s_[:, :, 1:63:2],
+    np.s_[::2, 3:, 1:64],
+    np.s_[...],
+    np.s_[[0, 2, 0], [1, 4, 1], [5, 63, 6]],
+    np.s_[[2, 0], :, [63, 1]],
+    np.s_[[0, 1, 2, 1] * 50, [0, 1, 2, 3] * 50, [9, 8, 7, 63] * 50],
+)
+
+
+@pytest.mark.parametrize("splitmode", ["ALWAYS_SPLIT", "NEVER_SPLIT"])
+@pytest.mark.parametrize("itemsize", [1, 2, 3, 4, 8, 12, 16, 255, 300])
+@pytest.mark.parametrize("fold", [1, 4])  # one block; one of four
+def test_parts_of_a_block_in_any_order(itemsize, splitmode, fold):
+    """What is kept of a block for one read is right for the next one, which wants more or less of it."""
+    n = 3 * 5 * 64 * fold
+    raw = np.random.default_rng(1).integers(0, 256, (n, itemsize), "u1")
+    raw[:, : itemsize // 2] = 7  # a run; and planes that shrink, and noise
+    raw[:, -1] = np.arange(n) // 9 % 251
+    a = raw.reshape(-1).view(f"V{itemsize}").reshape(3, 5, 64 * fold)
+    cparams = {"splitmode": b2.SplitMode[splitmode], "codec": b2.Codec.BLOSCLZ}
+    keys = [(i, j) for i in range(len(OF_A_BLOCK)) for j in range(len(OF_A_BLOCK))]
+    for first, second in keys:
+        b = b2.asarray(a, chunks=a.shape, blocks=(3, 5, 64), cparams=cparams)
+        for key in (OF_A_BLOCK[first], OF_A_BLOCK[second]):
+            assert b[key].tobytes() == a[key].tobytes(), key
+            assert b[key].shape == a[key].shape
