@@ -83,6 +83,9 @@ void b2c_ctx_free(b2c_ctx *ctx)
         b2i_cache_free(ctx->cache);
         b2i_free(ctx->cache);
     }
+    if (ctx->above != NULL) {
+        ctx->free_above(ctx->above);
+    }
     b2i_free(ctx->workers);
     b2i_scratch_free(&ctx->ref);
     b2i_free(ctx);

@@ -40,6 +40,8 @@ struct b2c_ctx {
     b2i_block_cache *cache;   /* see b2i_ctx_cache() */
     struct b2c_ctx **helpers; /* see b2i_ctx_helpers() */
     uint32_t nhelpers;
+    void *above; /* what the layers above keep with it, and how to free that */
+    void (*free_above)(void *above);
     b2i_hook pre, post; /* of chunks that are alone */
 };
 

@@ -213,11 +213,24 @@ static b2c_status read_blocks(chunk_job *j, b2i_stored_chunk *c, uint32_t n, b2c
     return B2C_OK;
 }
 
+/* The blocks of an open chunk, or n of them that are missing. */
+static b2c_status read_open_chunk(const read_job *r, chunk_job *j, b2i_stored_chunk *c, uint32_t n,
+                                  b2c_error *err)
+{
+    c->chunk.site = b2i_schunk_site(r->s, j->part.nchunk, r->post);
+    b2c_status st = read_blocks(j, c, j->missing == NULL ? j->part.nblocks : n, err);
+    if (st != B2C_OK) {
+        b2i_err_chunk(err, (int64_t)j->part.nchunk);
+    }
+    b2i_scratch_free(&j->tmp);
+    return st;
+}
+
 /* The i-th chunk: its blocks, or n of them that are missing. */
 static b2c_status read_chunk(const read_job *r, b2c_ctx *ctx, uint64_t i, missing *m, uint32_t n,
                              b2c_error *err)
 {
-    b2i_stored_chunk c;
+    b2i_stored_chunk alone, *kept;
     chunk_job j;
     j.ctx = ctx;
     j.dst = r->dst;
@@ -227,14 +240,16 @@ static b2c_status read_chunk(const read_job *r, b2c_ctx *ctx, uint64_t i, missin
     j.item = NULL;
     b2i_select_chunk(r->sel, i, &j.part);
     B2I_TRY(b2i_nd_check_chunk(r->s, r->sel->grid, j.part.nchunk, err));
-    B2I_TRY(b2i_stored_chunk_open(r->s, j.part.nchunk, NULL, &c, err));
-    c.chunk.site = b2i_schunk_site(r->s, j.part.nchunk, r->post);
-    b2c_status st = read_blocks(&j, &c, m == NULL ? j.part.nblocks : n, err);
-    if (st != B2C_OK) {
-        b2i_err_chunk(err, (int64_t)j.part.nchunk);
+    b2c_status st;
+    if (m == NULL) {
+        B2I_TRY(b2i_stored_chunk_open(r->s, j.part.nchunk, NULL, &alone, err));
+        st = read_open_chunk(r, &j, &alone, n, err);
+        b2i_stored_chunk_close(&alone);
+    } else { /* a small read, of which more may follow */
+        B2I_TRY(b2i_kept_chunk_open(r->s, ctx, j.part.nchunk, &kept, err));
+        st = read_open_chunk(r, &j, kept, n, err);
+        b2i_kept_chunk_close(ctx, kept);
     }
-    b2i_scratch_free(&j.tmp);
-    b2i_stored_chunk_close(&c);
     return st;
 }
 
@@ -438,23 +453,23 @@ static b2c_status decode_kept(b2c_ctx *ctx, const b2i_chunk *chunk, const b2i_gr
 static b2c_status read_item_of(const b2c_schunk *s, b2c_ctx *ctx, const b2i_grid *g,
                                const b2i_block_key *key, uint64_t at, uint8_t *dst, b2c_error *err)
 {
-    b2i_stored_chunk c;
+    b2i_stored_chunk *c;
     uint32_t nworkers;
-    B2I_TRY(b2i_stored_chunk_open(s, key->nchunk, NULL, &c, err));
+    B2I_TRY(b2i_kept_chunk_open(s, ctx, key->nchunk, &c, err));
     uint64_t block_at = key->block * g->block_nbytes;
     b2i_block_cache *cache = s->post.fn == NULL ? b2i_ctx_cache(ctx) : NULL;
     b2i_cached *slot = NULL;
-    c.chunk.site.hook = s->post;
-    if (c.chunk.head.nblocks > 0 && !c.chunk.head.has_vlblocks && cache != NULL &&
-        c.chunk.head.blocksize == g->block_nbytes) {
+    c->chunk.site.hook = s->post;
+    if (c->chunk.head.nblocks > 0 && !c->chunk.head.has_vlblocks && cache != NULL &&
+        c->chunk.head.blocksize == g->block_nbytes) {
         b2i_cache_begin(cache);
         slot = b2i_cache_reserve(cache, key, (size_t)g->block_nbytes);
     }
     b2c_status st = b2i_ctx_prepare(ctx, 1, &nworkers, err);
     if (st == B2C_OK && slot == NULL) {
-        st = b2i_chunk_decode_range(ctx, &c.chunk, block_at + at, g->itemsize, dst, err);
+        st = b2i_chunk_decode_range(ctx, &c->chunk, block_at + at, g->itemsize, dst, err);
     } else if (st == B2C_OK) {
-        st = decode_kept(ctx, &c.chunk, g, key, slot, err);
+        st = decode_kept(ctx, &c->chunk, g, key, slot, err);
         if (st == B2C_OK) {
             take_item(slot, g, at, dst);
         }
@@ -462,7 +477,7 @@ static b2c_status read_item_of(const b2c_schunk *s, b2c_ctx *ctx, const b2i_grid
     if (st != B2C_OK) {
         b2i_err_chunk(err, (int64_t)key->nchunk);
     }
-    b2i_stored_chunk_close(&c);
+    b2i_kept_chunk_close(ctx, c);
     return st;
 }
 

@@ -112,6 +112,14 @@ b2c_status b2i_stored_chunk_open(const b2c_schunk *s, uint64_t nchunk, const b2c
 void b2i_stored_chunk_close(b2i_stored_chunk *c);
 
 /*
+ * The same with the limits of the super-chunk, for one read: the context may have the chunk open
+ * since an earlier one, and may keep it.  One at a time.
+ */
+b2c_status b2i_kept_chunk_open(const b2c_schunk *s, b2c_ctx *ctx, uint64_t nchunk,
+                               b2i_stored_chunk **out, b2c_error *err);
+void b2i_kept_chunk_close(b2c_ctx *ctx, b2i_stored_chunk *c);
+
+/*
  * Reads the stored bytes of blocks first…last at once, where they are neighbours, so that
  * decoding them takes no further calls.  Where that cannot be done they are read one by one.
  */

@@ -1,0 +1,97 @@
+/*
+ * kept.c: open chunks that a context keeps from one small read to the next.
+ * SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Opening a chunk of a file takes six reads, and its table of blocks is checked: that costs as much
+ * as all else of reading an item.
+ */
+#include "schunk.h"
+
+enum {
+    NKEPT = 8,
+    MAX_KEPT_NBLOCKS = 16384,   /* larger tables are not kept; 12 bytes each */
+    MAX_KEPT_NBYTES = 64 * 1024 /* nor is more of the stored bytes, those of small chunks */
+};
+
+/* Which chunk of what; whoever changes the object changes 'edits'. */
+typedef struct b2i_kept_key {
+    uint64_t owner, edits, nchunk; /* owner 0: none */
+    bool verifies;                 /* whether checksums are compared */
+} kept_key;
+
+typedef struct b2i_kept_chunk {
+    kept_key key;
+    b2i_stored_chunk c;
+} kept_chunk;
+
+typedef struct b2i_kept_chunks {
+    kept_chunk v[NKEPT];
+    uint32_t hand; /* the next one to give way */
+} kept_chunks;
+
+static void drop(kept_chunk *kept)
+{
+    if (kept->key.owner != 0) {
+        b2i_stored_chunk_close(&kept->c);
+        kept->key.owner = 0;
+    }
+}
+
+static void free_all(void *p)
+{
+    kept_chunks *all = p;
+    for (uint32_t i = 0; i < NKEPT; i++) {
+        drop(&all->v[i]);
+    }
+    b2i_free(all);
+}
+
+static bool is_same(const kept_key *a, const kept_key *b)
+{
+    return a->nchunk == b->nchunk && a->owner == b->owner && a->edits == b->edits &&
+           a->verifies == b->verifies;
+}
+
+b2c_status b2i_kept_chunk_open(const b2c_schunk *s, b2c_ctx *ctx, uint64_t nchunk,
+                               b2i_stored_chunk **out, b2c_error *err)
+{
+    const kept_key key = { s->id, s->edits, nchunk, s->store->verifies };
+    if (ctx->above == NULL) {
+        ctx->above = b2i_calloc(sizeof(kept_chunks));
+        ctx->free_above = free_all;
+    }
+    kept_chunks *all = ctx->above;
+    if (all == NULL) {
+        return b2i_fail_memory(err);
+    }
+    for (uint32_t i = 0; i < NKEPT; i++) {
+        if (is_same(&all->v[i].key, &key)) {
+            *out = &all->v[i].c;
+            return B2C_OK;
+        }
+    }
+    kept_chunk *kept = &all->v[all->hand];
+    all->hand = (all->hand + 1) % NKEPT;
+    drop(kept);
+    B2I_TRY(b2i_stored_chunk_open(s, nchunk, NULL, &kept->c, err));
+    kept->key = key;
+    *out = &kept->c;
+    return B2C_OK;
+}
+
+void b2i_kept_chunk_close(b2c_ctx *ctx, b2i_stored_chunk *c)
+{
+    kept_chunks *all = ctx->above;
+    c->ahead = b2i_span_of(NULL, 0);
+    if (c->bytes.p != c->whole.p) {
+        b2i_scratch_free(&c->whole); /* what was read ahead */
+    }
+    if (c->whole.cap > MAX_KEPT_NBYTES || c->chunk.head.nblocks > MAX_KEPT_NBLOCKS ||
+        c->chunk.dict != NULL) {
+        for (uint32_t i = 0; i < NKEPT; i++) {
+            if (&all->v[i].c == c) {
+                drop(&all->v[i]);
+            }
+        }
+    }
+}
