@@ -9,15 +9,25 @@
 
 #include "codec_impl.h"
 
-enum { B2I_LZ_MAX_HASH_LOG = 14 };
+/* Functions that are made several times, with constants for some arguments, and those that are
+ * called seldom. */
+#if defined(__GNUC__)
+#define B2I_LZ_TEMPLATE static inline __attribute__((always_inline))
+#define B2I_LZ_APART    __attribute__((noinline))
+#else
+#define B2I_LZ_TEMPLATE static inline
+#define B2I_LZ_APART
+#endif
+
+enum { B2I_LZ_MAX_HASH_LOG = 14, B2I_LZ_WINDOW = 65536 };
 
 /*
  * Positions of words by their hash.  Nothing is cleared between streams: the table holds
- * positions above a base that moves on by the length of each stream, so that what older streams
- * left lies below it and counts as empty.
+ * positions above a base that moves on by the length of each stream and the largest window, so
+ * that what older streams left is too far away to be used.
  */
 typedef struct b2i_lz_table {
-    uint32_t base;                           /* never 0 */
+    uint32_t base;                           /* never below B2I_LZ_WINDOW */
     uint32_t near[1 << B2I_LZ_MAX_HASH_LOG]; /* by few bytes: close, short matches */
     uint32_t far[1 << B2I_LZ_MAX_HASH_LOG];  /* by eight bytes */
 } b2i_lz_table;
@@ -31,13 +41,13 @@ static inline b2i_lz_table *b2i_lz_begin(b2i_codec_state *state, size_t n)
         if (t == NULL) {
             return NULL;
         }
-        t->base = 1;
+        t->base = B2I_LZ_WINDOW;
         state->lz = t;
     }
-    if (n > UINT32_MAX - t->base) {
+    if (n > UINT32_MAX - B2I_LZ_WINDOW - t->base) {
         memset(t->near, 0, sizeof t->near);
         memset(t->far, 0, sizeof t->far);
-        t->base = 1;
+        t->base = B2I_LZ_WINDOW;
     }
     return t;
 }
@@ -45,7 +55,7 @@ static inline b2i_lz_table *b2i_lz_begin(b2i_codec_state *state, size_t n)
 /* The stream that began last, of n bytes, is done. */
 static inline void b2i_lz_end(b2i_lz_table *t, size_t n)
 {
-    t->base += (uint32_t)n;
+    t->base += (uint32_t)n + B2I_LZ_WINDOW;
 }
 
 /* The hash of the first nbytes (4…8) of a word. */
@@ -54,6 +64,7 @@ static inline size_t b2i_lz_hash(uint64_t word, unsigned nbytes, unsigned hash_l
     return (size_t)(((word << (64 - 8 * nbytes)) * 0x9E3779B185EBCA87U) >> (64 - hash_log));
 }
 
+/* Of a word that is not 0: how many bytes from its low end, or high end, are. */
 static inline unsigned b2i_lz_low_zero_bytes(uint64_t x)
 {
 #if defined(__GNUC__)
@@ -67,18 +78,30 @@ static inline unsigned b2i_lz_low_zero_bytes(uint64_t x)
 #endif
 }
 
+static inline unsigned b2i_lz_high_zero_bytes(uint64_t x)
+{
+#if defined(__GNUC__)
+    return (unsigned)__builtin_clzll(x) / 8;
+#else
+    unsigned n = 0;
+    for (; x >> 56 == 0; x <<= 8) {
+        n++;
+    }
+    return n;
+#endif
+}
+
 /* What differs in the words at p and q. */
 static inline uint64_t b2i_lz_difference(const uint8_t *p, const uint8_t *q)
 {
     return b2i_ld64le(p) ^ b2i_ld64le(q);
 }
 
-enum { LONG = 128, STRETCH = 256 };
-/* Number of equal bytes at p and q < p, up to 'end' for p. */
-static inline size_t b2i_lz_equal(const uint8_t *p, const uint8_t *q, const uint8_t *end)
+/* b2i_lz_equal() behind the first word; not inline, as most matches end in that. */
+static B2I_LZ_APART size_t b2i_lz_equal_more(const uint8_t *p, const uint8_t *q, size_t n,
+                                             size_t max)
 {
-    const size_t max = (size_t)(end - p);
-    size_t n = 0;
+    enum { LONG = 128, STRETCH = 256 };
     for (; max - n >= 8; n += 8) {
         uint64_t x = b2i_lz_difference(p + n, q + n);
         if (x != 0) {
@@ -94,6 +117,17 @@ static inline size_t b2i_lz_equal(const uint8_t *p, const uint8_t *q, const uint
         n++;
     }
     return n;
+}
+
+/* Number of equal bytes at p and q < p, up to 'end' for p. */
+static inline size_t b2i_lz_equal(const uint8_t *p, const uint8_t *q, const uint8_t *end)
+{
+    const size_t max = (size_t)(end - p);
+    if (max < 8) {
+        return b2i_lz_equal_more(p, q, 0, max);
+    }
+    uint64_t x = b2i_lz_difference(p, q);
+    return x != 0 ? b2i_lz_low_zero_bytes(x) : b2i_lz_equal_more(p, q, 8, max);
 }
 
 /* Whether four equal bytes start before p, which are then a match at distance 1. */

@@ -12,7 +12,7 @@
  * and ends with literals alone, five at least; the last match starts twelve bytes before the end
  * or earlier.
  */
-#include "codec_impl.h"
+#include "lz.h"
 
 enum {
     MIN_LEN = 16,  /* shorter inputs cannot gain */
@@ -20,7 +20,8 @@ enum {
     LZ_MAX_DISTANCE = 65535,
     LZ_LAST_LITERALS = 5,
     LZ_PREFERS_RUNS = 0,
-    WIDE = 32 /* bytes that literals are copied by */
+    WIDE = 32,        /* literals that are copied at once */
+    SHORT = WIDE + 16 /* room for a sequence of no more, and a short match */
 };
 
 typedef struct lz_sink {
@@ -47,31 +48,43 @@ static inline uint8_t *put_length(uint8_t *op, size_t n)
     return op + (n >= 15);
 }
 
-static inline uint8_t *put_literals(const lz_sink *s, uint8_t *op, const uint8_t *from, size_t n)
+/* Any sequence.  False when it does not fit. */
+static bool put_any(lz_sink *s, const uint8_t *anchor, size_t nlit, size_t n, size_t distance)
 {
-    if (n <= WIDE && s->op_end - op >= WIDE && s->src_end - from >= WIDE) {
-        memcpy(op, from, WIDE);
-    } else {
-        memcpy(op, from, n);
-    }
-    return op + n;
-}
-
-/* The literals from 'anchor' to p, then a match.  False when they do not fit. */
-static inline bool lz_put(lz_sink *s, const uint8_t *anchor, const uint8_t *p, size_t len,
-                          size_t distance)
-{
-    size_t nlit = (size_t)(p - anchor), n = len - MIN_MATCH;
     if (nlit + (nlit + n) / 255 + 6 > (size_t)(s->op_end - s->op)) {
         return false;
     }
     uint8_t *op = s->op;
     *op = (uint8_t)((nlit < 15 ? nlit : 15) << 4 | (n < 15 ? n : 15));
     op = put_length(op + 1, nlit);
-    op = put_literals(s, op, anchor, nlit);
+    memcpy(op, anchor, nlit);
+    op += nlit;
     op[0] = (uint8_t)distance;
     op[1] = (uint8_t)(distance >> 8);
     s->op = put_length(op + 2, n);
+    return true;
+}
+
+/* The literals from 'anchor' to p, then a match.  False when they do not fit. */
+B2I_LZ_TEMPLATE bool lz_put(lz_sink *s, const uint8_t *anchor, const uint8_t *p, size_t len,
+                            size_t distance)
+{
+    const size_t nlit = (size_t)(p - anchor), n = len - MIN_MATCH;
+    if ((nlit > WIDE) | (n >= 15 + 255) | (s->op_end - s->op < SHORT) |
+        (s->src_end - anchor < WIDE)) {
+        return put_any(s, anchor, nlit, n, distance);
+    }
+    /* writes a byte of each length even where there is none */
+    uint8_t *op = s->op;
+    op[0] = (uint8_t)((nlit < 15 ? nlit : 15) << 4 | (n < 15 ? n : 15));
+    op[1] = (uint8_t)(nlit - 15);
+    op += 1 + (nlit >= 15);
+    memcpy(op, anchor, WIDE);
+    op += nlit;
+    op[0] = (uint8_t)distance;
+    op[1] = (uint8_t)(distance >> 8);
+    op[2] = (uint8_t)(n - 15);
+    s->op = op + 2 + (n >= 15);
     return true;
 }
 
@@ -79,15 +92,15 @@ static inline bool lz_put(lz_sink *s, const uint8_t *anchor, const uint8_t *p, s
 
 static const level levels[] = {
     { { 0, 0, 0 }, { 0, 0, 0 }, 0, 0 },
-    { { 12, 4, 4 }, { 12, 4, 3 }, 6, 6 },
-    { { 12, 4, 4 }, { 12, 4, 2 }, 6, 5 },
-    { { 12, 4, 3 }, { 12, 4, 2 }, 6, 4 },
-    { { 12, 4, 2 }, { 12, 4, 1 }, 6, 4 },
-    { { 12, 4, 2 }, { 12, 4, 1 }, 6, 3 },
-    { { 12, 4, 1 }, { 12, 4, 1 }, 6, 3 },
-    { { 12, 4, 1 }, { 12, 4, 1 }, 6, 2 },
-    { { 13, 4, 1 }, { 13, 5, 1 }, 5, 2 },
-    { { 13, 5, 1 }, { 13, 6, 1 }, 5, 1 },
+    { { 12, 4, 4 }, { 12, 4, 2 }, 5, 6 },
+    { { 12, 4, 4 }, { 12, 4, 2 }, 5, 5 },
+    { { 12, 4, 3 }, { 12, 4, 1 }, 5, 4 },
+    { { 12, 4, 2 }, { 12, 4, 1 }, 5, 3 },
+    { { 12, 4, 1 }, { 12, 4, 1 }, 5, 2 },
+    { { 12, 4, 1 }, { 12, 4, 1 }, 5, 2 },
+    { { 12, 5, 1 }, { 12, 5, 1 }, 5, 1 },
+    { { 12, 5, 1 }, { 12, 6, 1 }, 5, 1 },
+    { { 12, 6, 1 }, { 12, 6, 1 }, 5, NO_HIGH },
     { { 13, 4, 1 }, { 14, 9, 1 }, PAIRS, 2 }, /* for LZ4HC */
     { { 13, 4, 1 }, { 14, 9, 1 }, PAIRS, NO_HIGH },
 };
@@ -103,7 +116,7 @@ b2c_status b2i_lz4_encode(b2i_codec_state *state, int clevel, const uint8_t *src
     if (t == NULL) {
         return B2C_E_MEMORY;
     }
-    const size_t worth = n - n / (clevel == B2I_LZ4_PROBE ? 512 : 64);
+    const size_t worth = n - 1 - n / (clevel == B2I_LZ4_PROBE ? 512 : 64);
     lz_sink sink = { dst, dst + (cap < worth ? cap : worth), src + n };
     search s = search_begin(t, src, n, sink);
     bool fits = search_all(&s, &levels[clevel]);

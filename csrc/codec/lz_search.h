@@ -29,13 +29,15 @@ enum {
     PAIR_LEN = 5,      /* shortest match of search_pairs() */
     MIN_SEGMENT = 256, /* of short streams: all trials and more shall fit */
     MAX_SEGMENT = 4096,
+    HASH_LOG = 12, /* of search_segment() */
     NTRIALS = 4,   /* segments searched high, low, low, high */
+    CLEARLY = 10,  /* hundredths saved that make the first two of them enough */
     NSEGMENTS = 16 /* until the next trial */
 };
 
 typedef struct gear {
-    uint8_t hash_log;
-    uint8_t skip_log; /* the step grows by one every 2^skip_log misses */
+    uint8_t hash_log; /* of search_pairs(); HASH_LOG otherwise */
+    uint8_t skip_log; /* 4 or more: the step grows by one every 2^skip_log misses */
     uint8_t step;     /* after a match */
 } gear;
 
@@ -56,7 +58,8 @@ typedef struct search {
     const uint8_t *p, *anchor; /* where the search is, and the literals that are pending begin */
     lz_sink sink;
     size_t segment;
-    uint32_t nmisses; /* since the last match, plus what makes the first step */
+    uint32_t zero;      /* positions in the tables are addresses, but for this */
+    uint32_t next_step; /* the step behind the next one, see search_segment() */
     uint32_t step; /* to the next position; a match is often followed by another, so 1 at first */
 } search;
 
@@ -67,61 +70,91 @@ static inline bool run_does(const uint8_t *p, size_t len, const uint8_t *match_e
 }
 
 /*
+ * How many bytes before p, of the literals that are pending and no more, equal those 'distance'
+ * further back.
+ */
+static inline size_t equal_before(const search *c, const uint8_t *p, size_t distance)
+{
+    const size_t pending = (size_t)(p - c->anchor), before = (size_t)(p - c->src) - distance;
+    const size_t max = pending < before ? pending : before;
+    size_t n = 0;
+    if (before >= 8) { /* few branches: how many bytes are equal cannot be predicted */
+        uint64_t x = b2i_lz_difference(p - 8, p - 8 - distance);
+        if (x != 0) {
+            n = b2i_lz_high_zero_bytes(x);
+            return n < max ? n : max;
+        }
+        n = max < 8 ? max : 8;
+    }
+    while (n < max && *(p - n - 1) == *(p - n - 1 - distance)) {
+        n++;
+    }
+    return n;
+}
+
+/*
  * Searches up to 'end', or a little further.  False when the output is full.  A match is at
  * least min_len long, which is a constant wherever this is inlined.
  */
-static inline bool search_segment(search *state, const gear *g, const unsigned min_len,
-                                  const uint8_t *end)
+B2I_LZ_TEMPLATE bool search_segment(search *state, const gear *g, const unsigned min_len,
+                                    const uint8_t *end)
 {
+    enum { STEP_LOG = 16 }; /* steps are counted in parts of 2^-16 */
     search c = *state;
-    const unsigned hash_log = g->hash_log, skip_log = g->skip_log, unused = 64 - 8 * min_len;
-    const uint32_t base = c.t->base, first_step = (uint32_t)g->step << skip_log;
+    const unsigned unused = 64 - 8 * min_len;
+    /* a step of 2^16 would be one of 0: inputs of 2 GiB reach a quarter of it */
+    const uint32_t zero = c.zero, longer = (uint32_t)1 << (STEP_LOG - g->skip_log);
+    const uint32_t first_step = (uint32_t)g->step << STEP_LOG;
     uint32_t *table = min_len == 8 ? c.t->far : c.t->near;
     const uint8_t *p = c.p, *match_end = c.src_end - LZ_LAST_LITERALS;
-    uint32_t nmisses = c.nmisses > first_step ? c.nmisses : first_step, step = c.step;
+    uint32_t next_step = c.next_step > first_step ? c.next_step : first_step, step = c.step;
 
-    while (p < end) {
-        const uint64_t word = b2i_ld64le(p);
-        const size_t done = (size_t)(p - c.src);
-        size_t distance = 1, inside = 1;
-        if (!b2i_lz_is_run(p)) {
-            uint32_t *slot = &table[b2i_lz_hash(word, min_len, hash_log)];
-            uint32_t at = base + (uint32_t)done;
-            distance = at - *slot;
-            *slot = at;
-            /* Not a branch: whether the position is of this stream and near cannot be predicted. */
-            inside = distance <= (done < LZ_MAX_DISTANCE ? done : LZ_MAX_DISTANCE);
+    for (;;) {
+        uint64_t x = 0;
+        size_t distance = 1;
+        /* A loop by itself, with few variables, so that they stay in registers. */
+        for (; p < end; p += step, step = next_step >> STEP_LOG, next_step += longer) {
+            const uint64_t word = b2i_ld64le(p);
+            if (b2i_lz_is_run(p)) {
+                x = b2i_lz_difference(p, p - 1);
+                distance = 1;
+            } else {
+                uint32_t *slot = &table[b2i_lz_hash(word, min_len, HASH_LOG)];
+                const uint32_t at = (uint32_t)(uintptr_t)p - zero;
+                distance = at - *slot;
+                *slot = at;
+                if (distance > LZ_MAX_DISTANCE) {
+                    continue;
+                }
+                x = b2i_ld64le(p - distance) ^ word;
+            }
+            if (x << unused == 0) {
+                break;
+            }
         }
-        uint64_t x = b2i_ld64le(p - (distance & (0 - inside))) ^ word;
-        if ((x << unused | (inside ^ 1)) != 0) {
-            p += step;
-            step = nmisses++ >> skip_log;
-            continue;
+        if (p >= end) {
+            break;
         }
         size_t len = min_len + b2i_lz_equal(p + min_len, p + min_len - distance, match_end);
         if (LZ_PREFERS_RUNS && distance > 1 && run_does(p, len, match_end)) {
             p += 2;
             continue;
         }
-        size_t back = 0, max_back = (size_t)(p - c.anchor);
-        max_back = max_back < done - distance ? max_back : done - distance;
-        while (back < max_back && *(p - back - 1) == *(p - back - 1 - distance)) {
-            back++;
-        }
+        const size_t back = equal_before(&c, p, distance);
         if (!lz_put(&c.sink, c.anchor, p - back, len + back, distance)) {
             return false;
         }
         p += len;
         c.anchor = p;
-        nmisses = first_step;
+        next_step = first_step;
         step = 1;
         if (p < end && !b2i_lz_is_run(p - 2)) {
-            size_t hash = b2i_lz_hash(b2i_ld64le(p - 2), min_len, hash_log);
-            table[hash] = base + (uint32_t)(p - 2 - c.src);
+            table[b2i_lz_hash(b2i_ld64le(p - 2), min_len, HASH_LOG)] =
+                (uint32_t)(uintptr_t)(p - 2) - zero;
         }
     }
     c.p = p;
-    c.nmisses = nmisses;
+    c.next_step = next_step;
     c.step = step;
     *state = c;
     return true;
@@ -260,12 +293,15 @@ static bool shift_and_search(search *c, const level *lv, bool low, tally *t)
     return fits;
 }
 
-/* Where nearly nothing is left to save, which gear was better is chance. */
-static bool low_pays(const level *lv, const tally *high, const tally *low)
+/*
+ * Whether the low gear saves so many hundredths.  Where nearly nothing is left to save, which gear
+ * was better is chance.
+ */
+static bool low_saves(const tally *high, const tally *low, unsigned percent)
 {
     enum { LEAST = 512 }; /* part of the input */
     uint64_t h = high->out * low->in, l = low->out * high->in;
-    return l * 100 < h * (100 - lv->patience) && l + high->in * low->in / LEAST < h;
+    return l * 100 < h * (100 - percent) && l + high->in * low->in / LEAST < h;
 }
 
 /* All but the last literals. */
@@ -273,17 +309,21 @@ static bool search_all(search *c, const level *lv)
 {
     const uint8_t *end = c->src_end - SEARCH_END;
     tally high = { 0, 0 }, low = { 0, 0 };
+    unsigned ntrials = NTRIALS;
     bool is_low = false;
     for (unsigned k = 0; c->p < end; k = (k + 1) % NSEGMENTS) {
         if (k == 0) {
             high = low = (tally){ 0, 0 };
+            ntrials = NTRIALS;
+        } else if (k == 2 && low_saves(&high, &low, CLEARLY)) {
+            ntrials = k;
         }
         if (lv->patience == NO_HIGH) {
             is_low = true;
-        } else if (k < NTRIALS) {
+        } else if (k < ntrials) {
             is_low = k == 1 || k == 2;
-        } else if (k == NTRIALS) {
-            is_low = low_pays(lv, &high, &low);
+        } else if (k == ntrials) {
+            is_low = low_saves(&high, &low, lv->patience);
         }
         if (!shift_and_search(c, lv, is_low, is_low ? &low : &high)) {
             return false;
@@ -304,6 +344,7 @@ static inline search search_begin(b2i_lz_table *t, const uint8_t *src, size_t n,
                  .anchor = src,
                  .sink = sink,
                  .segment = part,
+                 .zero = (uint32_t)(uintptr_t)src - t->base,
                  .step = 1 };
     return s;
 }
