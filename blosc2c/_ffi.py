@@ -430,6 +430,8 @@ class Handle:
     A handle with a lock file holds that meanwhile, and sees what other processes have stored.
     """
 
+    _cond: threading.Condition
+
     def __init__(self, ptr: Any, free: Any, noun: str) -> None:
         self._ptr = ffi.gc(ptr, free)
         self.noun = noun
@@ -445,12 +447,17 @@ class Handle:
         self._nwriters = 0  # that wait or write
         self._nwaiting = 0  # of those
         self._writer = 0  # thread that is writing
-        self._cond = threading.Condition(threading.RLock())
         self._is_free = True  # to be read at once: open, no writer about, no lock file
         self.called: dict[str, Any] = {}  # what C calls for it, by kind
         self.owner: weakref.ref[Any] | None = None  # the SChunk that shows it
         _handles.add(self)
         _by_address[_address(ptr)] = self
+
+    def __getattr__(self, name: str) -> Any:
+        """The condition of those who wait: made when first somebody may have to."""
+        if name != "_cond":
+            raise AttributeError(name)
+        return self.__dict__.setdefault(name, threading.Condition(threading.RLock()))
 
     @property
     def locks(self) -> str | None:

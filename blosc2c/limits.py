@@ -6,6 +6,7 @@ SPDX-License-Identifier: BSD-3-Clause
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 from dataclasses import dataclass, fields
 from typing import Any
@@ -73,14 +74,19 @@ class Limits:
                 raise LimitError(f"{field.name} must be at least 1, not {value}", field=field.name)
 
     def to_c(self) -> Any:
-        """A b2c_limits."""
-        c = ffi.new("b2c_limits *")
-        for name, c_name in _C_FIELDS.items():
-            value = getattr(self, name)
-            if value is not None:
-                most = (1 << 64) - 1 if name in _WIDE else (1 << 32) - 1
-                setattr(c, c_name, min(value.__index__(), most))
-        return c
+        """A b2c_limits, not to be changed."""
+        return _to_c(self)
+
+
+@functools.lru_cache(maxsize=16)
+def _to_c(limits: Limits) -> Any:
+    c = ffi.new("b2c_limits *")
+    for name, c_name in _C_FIELDS.items():
+        value = getattr(limits, name)
+        if value is not None:
+            most = (1 << 64) - 1 if name in _WIDE else (1 << 32) - 1
+            setattr(c, c_name, min(value.__index__(), most))
+    return c
 
 
 def _memory_nbytes() -> int:

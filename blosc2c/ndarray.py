@@ -22,7 +22,7 @@ from .indexing import Box, Gather, parse_key, place_points, rest_of
 from .limits import check_result
 from .params import CParams, DParams
 from .partition import Shape, boxes, extended, grid_of, slabs
-from .schunk import ARRAY_META, ChunkInfo, Report, SChunk, codec_summary, human
+from .schunk import ChunkInfo, Report, SChunk, codec_summary, human
 from .sources import slab_nitems
 
 if TYPE_CHECKING:
@@ -120,11 +120,12 @@ class NDArray:
     # ---- making the object -------------------------------------------------
 
     @classmethod
-    def _from_schunk(cls, schunk: SChunk) -> NDArray:
+    def _from_schunk(cls, schunk: SChunk, meta: bytes | None = None) -> NDArray:
+        """The array in a super-chunk; `meta` is its array_meta(), when that is known."""
         nd, err = ffi.new("b2c_nd *"), new_error()
         with schunk.handle as ptr:
             check(lib.b2c_nd_from_schunk(ptr, nd, err), err, schunk.urlpath)
-        return cls._of(schunk, nd, _stored_dtype(schunk, nd.itemsize))
+        return cls._of(schunk, nd, _stored_dtype(schunk, nd.itemsize, meta))
 
     @classmethod
     def _of(cls, schunk: SChunk, nd: Any, dtype: np.dtype[Any]) -> NDArray:
@@ -161,9 +162,10 @@ class NDArray:
 
     def _set_nd(self, nd: Any) -> None:
         self._nd = nd
-        self._shape: Shape = tuple(nd.shape[0 : nd.ndim])
-        self._chunks: Shape = tuple(nd.chunks[0 : nd.ndim])
-        self._blocks: Shape = tuple(nd.blocks[0 : nd.ndim])
+        n = nd.ndim
+        self._shape: Shape = tuple(ffi.unpack(nd.shape, n))
+        self._chunks: Shape = tuple(ffi.unpack(nd.chunks, n))
+        self._blocks: Shape = tuple(ffi.unpack(nd.blocks, n))
 
     # ---- facts -------------------------------------------------------------
 
@@ -389,6 +391,12 @@ class NDArray:
                 status = lib.b2c_nd_read_item(
                     ptr, ctx, self._nd, index, kept, scratch, _ffi.SMALL_NBYTES, err
                 )
+                if kept and status == lib.B2C_E_NOT_FOUND:
+                    status = lib.b2c_nd_read_item(
+                        ptr, ctx, self._nd, index, False, scratch, _ffi.SMALL_NBYTES, err
+                    )
+                    if not lib.b2c_schunk_is_current(ptr):
+                        return None
         except OverflowError:  # a negative index
             return None
         return room[1].copy() if status == lib.B2C_OK else None
@@ -748,9 +756,10 @@ class NDArray:
         return type(self).__name__, digest.hexdigest()
 
 
-def _stored_dtype(schunk: SChunk, itemsize: int) -> np.dtype[Any]:
+def _stored_dtype(schunk: SChunk, itemsize: int, meta: bytes | None) -> np.dtype[Any]:
     """The dtype that the array's metalayer tells; bytes when it does not."""
-    raw = next(stored for stored in map(schunk.meta.find, ARRAY_META) if stored is not None)
+    raw = schunk.array_meta() if meta is None else meta
+    assert raw is not None, "b2c_nd_from_schunk() has found it"
     nd, at, n, err = ffi.new("b2c_nd *"), ffi.new("size_t *"), ffi.new("size_t *"), new_error()
     check(lib.b2c_nd_meta_decode(raw, len(raw), nd, at, n, err), err, schunk.urlpath)
     if not n[0]:

@@ -176,13 +176,14 @@ class SChunk(Editing, Callbacks, VLBlocks):
         path = storage.path
         if path is None or not os.path.exists(path):
             raise ParameterError(f"mode 'r' opens what is there, and there is no {path}", field="mode")
-        handle = open_handle(path, "r", 0, storage.mmap_mode, storage.locking)
+        place = os.path.abspath(path)
+        handle = open_handle(path, place, "r", 0, storage.mmap_mode, storage.locking)
         source = _Source(
             path,
             os.path.isfile(path),
             mmap_mode=storage.mmap_mode,
             locking=storage.locking,
-            place=os.path.abspath(path),
+            place=place,
         )
         self._attach(handle, source, kwargs)
         if self.is_array:
@@ -357,6 +358,11 @@ class SChunk(Editing, Callbacks, VLBlocks):
     def is_array(self) -> bool:
         """Whether it holds the chunks of an n-dimensional array."""
         return any(name in self.meta for name in ARRAY_META)
+
+    def array_meta(self) -> bytes | None:
+        """The metalayer that makes it an array, as it is stored; None when there is none."""
+        found = map(self.meta.find, ARRAY_META)
+        return next((stored for stored in found if stored is not None), None)
 
     @property
     def cparams(self) -> CParams:

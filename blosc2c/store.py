@@ -49,6 +49,7 @@ def _c_mode(mode: str, mmap_mode: str | None, locking: bool, copy: bool) -> int:
 
 def open_handle(
     path: str,
+    place: str,
     mode: str,
     offset: int = 0,
     mmap_mode: str | None = None,
@@ -56,12 +57,13 @@ def open_handle(
     limits: bounds.Limits | None = None,
     copy: bool = False,
 ) -> Handle:
-    """Open a frame: a file at `offset`, or a directory; with `copy`, changes stay in memory."""
+    """Open a frame: a file at `offset`, or a directory; with `copy`, changes stay in memory.
+
+    place : `path`, absolute, because it may be opened again when the working directory is another one
+    """
     c_mode = _c_mode(mode, mmap_mode, locking, copy)
     out, err = ffi.new("b2c_schunk **"), new_error()
-    # Absolute, because it may be opened again after the working directory has changed.
-    c_path, c_limits = os.fsencode(os.path.abspath(path)), bounds.of(limits).to_c()
-    status = lib.b2c_schunk_open(c_path, offset, c_mode, c_limits, out, err)
+    status = lib.b2c_schunk_open(os.fsencode(place), offset, c_mode, bounds.of(limits).to_c(), out, err)
     if status == lib.B2C_E_IO and err.sys_errno == errno.ENOENT and os.path.isdir(path):
         raise FormatError(f"{path} is a directory but no sparse frame", path=path)
     check(status, err, path)
@@ -70,8 +72,17 @@ def open_handle(
     if mode != "r" and mmap_mode != "c":
         handle.writes_to = path
     handle.may_outdate = mode == "r" and not locking and not copy
-    handle.locks = path if locking else None
+    if locking:
+        handle.locks = path
     return handle
+
+
+def _is_contiguous(handle: Handle, path: str) -> bool:
+    info = ffi.new("b2c_schunk_info *")
+    lib.b2c_schunk_info_get(handle.get(), info)
+    if info.storage == lib.B2C_STORAGE_MEMORY:  # changes of what is there stay in memory
+        return not os.path.isdir(path)
+    return bool(info.storage == lib.B2C_STORAGE_FILE)
 
 
 def open(
@@ -108,7 +119,8 @@ def open(
     from .ndarray import NDArray
 
     schunk = _open(path if urlpath is None else urlpath, mode, offset, kwargs)
-    return NDArray._from_schunk(schunk) if schunk.is_array else schunk
+    meta = schunk.array_meta()
+    return schunk if meta is None else NDArray._from_schunk(schunk, meta)
 
 
 def open_schunk(urlpath: Path, mode: str = "r", offset: int = 0, **kwargs: Any) -> SChunk:
@@ -156,14 +168,14 @@ def _open(urlpath: Path | None, mode: str, offset: int, kwargs: dict[str, Any]) 
         if mode != "r" or offset or locking:
             raise ParameterError("members can only be read: mode 'r', no offset, no lock", field="mode")
         return containers.open_member(path, member, kwargs)
+    place = os.path.abspath(path)
     try:
-        handle = open_handle(path, mode, offset, mmap_mode, locking, kwargs.get("limits"), fills)
+        handle = open_handle(path, place, mode, offset, mmap_mode, locking, kwargs.get("limits"), fills)
     except FormatError:
         if offset == 0:
             containers.refuse_whole(path)
         raise
-    place = os.path.abspath(path)
-    source = _Source(path, not os.path.isdir(path), None, offset, mmap_mode, locking, place)
+    source = _Source(path, _is_contiguous(handle, path), None, offset, mmap_mode, locking, place)
     schunk = SChunk._wrap(handle, source, kwargs)
     if empties and not schunk.is_array:
         schunk = _emptied(schunk)

@@ -69,6 +69,22 @@ def test_a_reader_that_refreshes_sees_new_items(tmp_path):
         np.testing.assert_array_equal(reader[5, 6:8], b[5, 6:8])
 
 
+def test_items_beside_a_writer(tmp_path):
+    """The room of the chunks is used again: an item is of one state, and never of an older one."""
+    noise = np.random.default_rng(1).integers(0, 1 << 16, A.shape, "<i4") << 8
+    with b2.asarray(noise, urlpath=tmp_path / "x", **PARTS) as b, b2.open(tmp_path / "x") as reader:
+        seen = np.zeros(A.shape, int)
+        places = np.random.default_rng(2).integers(0, (60, 50), (20, 60, 2)).tolist()
+        for state, some in enumerate(places):
+            b[...] = noise + state
+            for i, j in some:
+                found = int(reader[i, j]) - int(noise[i, j])
+                assert seen[i, j] <= found <= state
+                seen[i, j] = found
+        reader.refresh()
+        assert reader[3, 4] == noise[3, 4] + len(places) - 1
+
+
 def test_many_arrays_one_after_the_other():
     """A new array may lie where a freed one was, and must not be taken for it."""
     for i in range(300):
