@@ -56,6 +56,21 @@ static b2c_status gather_block(void *arg, uint32_t rank, uint32_t worker, b2c_er
     return B2C_OK;
 }
 
+/* Whether the blocks of a chunk follow each other in C order: ones, a cut axis, whole axes. */
+static bool blocks_follow(const b2i_grid *g)
+{
+    uint32_t d = 0;
+    while (d < g->ndim && g->blocks[d] == 1) {
+        d++;
+    }
+    for (d++; d < g->ndim; d++) {
+        if (g->blocks[d] != g->ext[d]) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* The chunk as it is stored: 'scratch' filled, or the source itself when it is in order already. */
 static b2c_status gather(b2c_ctx *ctx, gather_job *j, b2i_scratch *scratch, b2i_span *out,
                          b2c_error *err)
@@ -64,14 +79,14 @@ static b2c_status gather(b2c_ctx *ctx, gather_job *j, b2i_scratch *scratch, b2i_
     uint32_t nworkers;
     b2i_copy whole = { .ndim = g->ndim, .itemsize = g->itemsize };
     uint64_t nbytes = g->itemsize;
-    b2i_strides(g->ndim, g->blocks, g->itemsize, whole.dst_stride);
+    b2i_strides(g->ndim, g->ext, g->itemsize, whole.dst_stride);
     for (uint32_t d = 0; d < g->ndim; d++) {
         whole.n[d] = j->valid[d];
         whole.src_stride[d] = j->src_stride[d];
         nbytes *= j->valid[d];
     }
     b2i_copy_simplify(&whole);
-    if (g->block_total == 1 && nbytes == g->chunk_nbytes && b2i_copy_is_run(&whole)) {
+    if (blocks_follow(g) && nbytes == g->chunk_nbytes && b2i_copy_is_run(&whole)) {
         *out = b2i_span_of(j->src, (size_t)nbytes);
         return B2C_OK;
     }

@@ -102,6 +102,17 @@ def test_datasets_of_other_libraries(name, tmp_path):
     made.close()
 
 
+def test_chunks_whose_blocks_are_in_order_and_others():
+    """Where blocks follow each other as the items do, a chunk is compressed from where the items are."""
+    a = np.arange(4 * 6 * 8, dtype="<i2").reshape(4, 6, 8)
+    sizes = ((1, 2, 3, 4), (1, 3, 4, 6), (1, 4, 5, 8))
+    for blocks in itertools.product(*sizes):
+        for chunks in itertools.product((blocks[0], 4), (blocks[1], 6), (blocks[2], 8)):
+            b = b2.asarray(a, chunks=chunks, blocks=blocks)
+            same(b[...], a)
+            same(b[1:, 2:, 3:], a[1:, 2:, 3:])
+
+
 def test_the_buffer_protocol_and_array_protocol():
     import array
 
