@@ -62,6 +62,9 @@ b2c_status b2i_block_filter(b2i_worker *w, const b2i_plan *plan, uint32_t i, con
 b2c_status b2i_vlblock_encode(b2i_worker *w, const b2i_plan *plan, uint32_t i, uint8_t *dst,
                               size_t cap, size_t *len, b2c_error *err);
 
+/* Whether n >= 1 bytes are all the same: such streams are stored as that byte. */
+bool b2i_stream_is_run(const uint8_t *p, size_t n);
+
 /*
  * Block i as streams in at most cap bytes.  *len is their size, 0 when they do
  * not fit; *all_zero tells whether every stream is a run of zeros.  B2C_E_MEMORY,

@@ -15,8 +15,9 @@ enum {
     MIN_NBYTES = 512 * KIB, /* smaller chunks do not pay for trying levels */
     MIN_SAMPLE = 32 * KIB,
     MAX_SAMPLE = 128 * KIB,
-    SPLIT_CLEVEL = 3, /* which of split and whole is smaller hardly depends on the level */
-    MIN_CLEVEL = 3    /* levels below are fast as they are */
+    LARGE_NBYTES = 256 * KIB, /* chunks below pay only for a fast trial */
+    SPLIT_CLEVEL = 3,         /* which of split and whole is smaller hardly depends on the level */
+    MIN_CLEVEL = 3            /* levels below are fast as they are */
 };
 
 /* Pieces of equal length and whole groups of items, one after the other. */
@@ -43,6 +44,10 @@ static b2c_status add_stream(b2i_worker *w, const b2i_plan *p, int clevel, const
                              size_t n, size_t *total, b2c_error *err)
 {
     size_t len = 0;
+    if (b2i_stream_is_run(src, n)) {
+        *total += 4;
+        return B2C_OK;
+    }
     uint8_t *out = b2i_scratch_get(&w->c, n);
     if (out == NULL) {
         return b2i_fail_memory(err);
@@ -58,7 +63,8 @@ static b2c_status add_stream(b2i_worker *w, const b2i_plan *p, int clevel, const
 /* Splitting is faster, and taken when it loses no more than 1/256. */
 static b2c_status try_split(b2i_worker *w, b2i_plan *p, b2i_span sample, b2c_error *err)
 {
-    int clevel = p->cparams->clevel < SPLIT_CLEVEL ? p->cparams->clevel : SPLIT_CLEVEL;
+    int aim = p->src.n < LARGE_NBYTES ? 1 : SPLIT_CLEVEL;
+    int clevel = p->cparams->clevel < aim ? p->cparams->clevel : aim;
     size_t whole = 0, streams = 0, len = sample.n / p->typesize;
     B2I_TRY(add_stream(w, p, clevel, sample.p, sample.n, &whole, err));
     for (size_t k = 0; k < p->typesize; k++) {

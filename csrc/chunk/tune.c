@@ -33,11 +33,12 @@ static bool is_high_ratio(uint8_t codec)
  * A byte plane of shuffled numbers is either regular or noise, and is coded and
  * decoded best alone; below 32 bytes that does not pay.  Codecs that look far sometimes find
  * what several planes have in common, as in sparse data: they split where a trial says so,
- * in chunks large enough to pay for it.
+ * in chunks large enough to pay for it.  ZLIB splits smaller ones as well, down to planes that
+ * make up for the codes in front of each: noise in them is then stored, not coded.
  */
 b2i_split b2i_tune_split(const b2c_cparams *cparams, size_t n, size_t blocksize)
 {
-    enum { TRIAL_NBYTES = 256 * KIB };
+    enum { TRIAL_NBYTES = 256 * KIB, HC_TRIAL_NBYTES = 64 * KIB, ZLIB_PLANE = 2 * KIB };
     if (cparams->splitmode == B2C_SPLIT_ALWAYS) {
         return B2I_SPLIT_YES;
     }
@@ -49,8 +50,13 @@ b2i_split b2i_tune_split(const b2c_cparams *cparams, size_t n, size_t blocksize)
         (cparams->codec == B2C_CODEC_ZSTD && cparams->clevel <= 5)) {
         return B2I_SPLIT_YES;
     }
-    bool try = is_high_ratio(cparams->codec) && n >= TRIAL_NBYTES &&
-               b2i_tune_typesize(cparams) > 1 && !cparams->use_dict;
+    size_t typesize = b2i_tune_typesize(cparams);
+    if (cparams->codec == B2C_CODEC_ZLIB && n < TRIAL_NBYTES && typesize > 1) {
+        return blocksize / typesize >= ZLIB_PLANE ? B2I_SPLIT_YES : B2I_SPLIT_NO;
+    }
+    bool slow_hc = cparams->codec == B2C_CODEC_LZ4HC && cparams->clevel > 2;
+    size_t least = slow_hc ? HC_TRIAL_NBYTES : TRIAL_NBYTES;
+    bool try = is_high_ratio(cparams->codec) && n >= least && typesize > 1 && !cparams->use_dict;
     return try ? B2I_SPLIT_TRY : B2I_SPLIT_NO;
 }
 

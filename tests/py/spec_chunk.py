@@ -353,6 +353,7 @@ def check_layout(chunk: bytes) -> None:
 
 
 TRIAL_NBYTES = 256 * 1024  # from there on codecs with long windows try whether splitting pays
+HC_TRIAL_NBYTES = 64 * 1024
 
 
 def auto_split(h: Header, clevel: int) -> bool | None:
@@ -361,4 +362,7 @@ def auto_split(h: Header, clevel: int) -> bool | None:
         return False
     if h.codec in (BLOSCLZ, LZ4) or (h.codec == ZSTD and clevel <= 5):
         return True
-    return None if h.nbytes >= TRIAL_NBYTES and h.typesize > 1 and not h.has_dict else False
+    if h.codec == ZLIB and h.nbytes < TRIAL_NBYTES:
+        return h.typesize > 1 and h.blocksize // h.typesize >= 2048
+    least = HC_TRIAL_NBYTES if h.codec == LZ4HC and clevel > 2 else TRIAL_NBYTES
+    return None if h.nbytes >= least and h.typesize > 1 and not h.has_dict else False
