@@ -97,7 +97,9 @@ static b2c_status put_stream(b2i_worker *w, const b2i_plan *plan, uint32_t i, in
     }
     B2I_TRY(encode_stream(w, plan, i, clevel, src, dst + 4, cap - 4, &clen, err));
     if (clen == 0 && cap - 4 >= src.n) { /* raw: a size equal to the stream's length says so */
-        memcpy(dst + 4, src.p, src.n);
+        if (!plan->raw_later) {
+            memcpy(dst + 4, src.p, src.n);
+        }
         clen = src.n;
     }
     if (clen != 0) {

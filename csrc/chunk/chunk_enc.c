@@ -228,6 +228,7 @@ typedef struct b2i_encode_job {
     uint8_t *dst;
     size_t limit; /* the chunk must stay below this, or memcpy is better */
     bool is_serial;
+    uint32_t nwaiting; /* raw blocks from the first on that were not copied yet */
 
     pthread_mutex_t lock;
     pthread_cond_t turn_changed;
@@ -288,26 +289,55 @@ static b2c_status code_block(b2i_worker *w, const b2i_plan *p, uint32_t i, b2i_s
     return b2i_block_encode(w, p, i, *out, cap, len, zero, err);
 }
 
+/*
+ * Raw blocks are the source itself where there are no filters.  As long as there was nothing else
+ * they wait: if it stays like this, the chunk becomes a memcpy of the source.
+ */
+static bool can_wait(const b2i_plan *p)
+{
+    return p->vl == NULL && !p->is_split && p->codec->encode_block == NULL &&
+           b2i_pipeline_is_empty(&p->pipeline, false);
+}
+
+static void put_waiting(encode_job *j)
+{
+    for (uint32_t i = 0; i < j->nwaiting; i++) {
+        b2i_span src = b2i_plan_block(j->plan, i);
+        uint8_t *at = j->dst + b2i_ld32le(j->starts + 4 * (size_t)i);
+        b2i_st32le(at, (uint32_t)src.n);
+        memcpy(at + 4, src.p, src.n);
+    }
+    j->nwaiting = 0;
+}
+
 /* The job of a lone worker: blocks come in order, most are written in place. */
 static b2c_status encode_serially(encode_job *j, b2i_worker *w, uint32_t i, b2c_error *err)
 {
     size_t len;
     bool zero;
     uint8_t *out, *at = j->dst + j->used;
+    b2i_plan plan = *j->plan;
     if (j->overflow) {
         return B2C_OK;
     }
+    plan.raw_later = j->nwaiting == i && can_wait(&plan);
     b2c_status st =
-        code_block(w, j->plan, i, b2i_span_of(at, j->limit - j->used), &out, &len, &zero, err);
+        code_block(w, &plan, i, b2i_span_of(at, j->limit - j->used), &out, &len, &zero, err);
     if (st != B2C_OK) {
         b2i_err_block(err, i);
         return st;
     }
     j->overflow = len == 0 || len > j->limit - j->used;
-    if (!j->overflow) {
+    bool waits = plan.raw_later && len == b2i_plan_block(&plan, i).n + 4;
+    if (!j->overflow && waits) {
+        j->nwaiting++;
+    } else if (!j->overflow) {
+        put_waiting(j);
         if (out != at) {
             memcpy(at, out, len);
         }
+    }
+    if (!j->overflow) {
         b2i_st32le(j->starts + 4 * (size_t)i, (uint32_t)j->used);
         j->used += len;
         j->all_zero = j->all_zero && zero;
@@ -388,6 +418,7 @@ b2c_status b2i_plan_put_blocks(b2c_ctx *ctx, b2i_plan *p, uint8_t *dst, size_t l
     if (j.overflow) {
         return B2C_OK;
     }
+    put_waiting(&j);
     if (j.all_zero && !b2i_pipeline_has_user(&p->pipeline)) { /* whose zeros may mean anything */
         put_head(p, plan_flags(p), B2C_SPECIAL_ZERO << SPECIAL_SHIFT, B2C_HEADER_LEN, dst);
         *dst_len = B2C_HEADER_LEN;

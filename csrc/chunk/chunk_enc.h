@@ -29,6 +29,7 @@ typedef struct b2i_plan {
      */
     const b2i_span *vl;
     const uint32_t *vl_at;
+    bool raw_later; /* b2i_block_encode() counts bytes of raw streams, but does not copy them */
 } b2i_plan;
 
 /* What follows from the parameters alone; they were checked. */
