@@ -245,11 +245,13 @@ static b2c_status read_chunk(const read_job *r, b2c_ctx *ctx, uint64_t i, missin
         B2I_TRY(b2i_stored_chunk_open(r->s, j.part.nchunk, NULL, &alone, err));
         st = read_open_chunk(r, &j, &alone, n, err);
         b2i_stored_chunk_close(&alone);
-    } else { /* a small read, of which more may follow */
+        return st;
+    }
+    do { /* a small read, of which more may follow */
+        j.first = 0;
         B2I_TRY(b2i_kept_chunk_open(r->s, ctx, j.part.nchunk, &kept, err));
         st = read_open_chunk(r, &j, kept, n, err);
-        b2i_kept_chunk_close(ctx, kept);
-    }
+    } while (b2i_kept_chunk_close(kept, st));
     return st;
 }
 
@@ -450,12 +452,11 @@ static b2c_status decode_kept(b2c_ctx *ctx, const b2i_chunk *chunk, const b2i_gr
 }
 
 /* A chunk without blocks needs no decoding: the item can be had alone. */
-static b2c_status read_item_of(const b2c_schunk *s, b2c_ctx *ctx, const b2i_grid *g,
-                               const b2i_block_key *key, uint64_t at, uint8_t *dst, b2c_error *err)
+static b2c_status read_item_in(const b2c_schunk *s, b2c_ctx *ctx, const b2i_grid *g,
+                               const b2i_block_key *key, b2i_stored_chunk *c, uint64_t at,
+                               uint8_t *dst, b2c_error *err)
 {
-    b2i_stored_chunk *c;
     uint32_t nworkers;
-    B2I_TRY(b2i_kept_chunk_open(s, ctx, key->nchunk, &c, err));
     uint64_t block_at = key->block * g->block_nbytes;
     b2i_block_cache *cache = s->post.fn == NULL ? b2i_ctx_cache(ctx) : NULL;
     b2i_cached *slot = NULL;
@@ -477,7 +478,18 @@ static b2c_status read_item_of(const b2c_schunk *s, b2c_ctx *ctx, const b2i_grid
     if (st != B2C_OK) {
         b2i_err_chunk(err, (int64_t)key->nchunk);
     }
-    b2i_kept_chunk_close(ctx, c);
+    return st;
+}
+
+static b2c_status read_item_of(const b2c_schunk *s, b2c_ctx *ctx, const b2i_grid *g,
+                               const b2i_block_key *key, uint64_t at, uint8_t *dst, b2c_error *err)
+{
+    b2i_stored_chunk *c;
+    b2c_status st;
+    do {
+        B2I_TRY(b2i_kept_chunk_open(s, ctx, key->nchunk, &c, err));
+        st = read_item_in(s, ctx, g, key, c, at, dst, err);
+    } while (b2i_kept_chunk_close(c, st));
     return st;
 }
 

@@ -20,8 +20,9 @@ typedef struct b2i_kept_key {
 } kept_key;
 
 typedef struct b2i_kept_chunk {
+    b2i_stored_chunk c; /* the first, so that it leads here */
     kept_key key;
-    b2i_stored_chunk c;
+    bool is_old; /* an earlier read opened it */
 } kept_chunk;
 
 typedef struct b2i_kept_chunks {
@@ -66,6 +67,7 @@ b2c_status b2i_kept_chunk_open(const b2c_schunk *s, b2c_ctx *ctx, uint64_t nchun
     }
     for (uint32_t i = 0; i < NKEPT; i++) {
         if (is_same(&all->v[i].key, &key)) {
+            all->v[i].is_old = true;
             *out = &all->v[i].c;
             return B2C_OK;
         }
@@ -75,23 +77,22 @@ b2c_status b2i_kept_chunk_open(const b2c_schunk *s, b2c_ctx *ctx, uint64_t nchun
     drop(kept);
     B2I_TRY(b2i_stored_chunk_open(s, nchunk, NULL, &kept->c, err));
     kept->key = key;
+    kept->is_old = false;
     *out = &kept->c;
     return B2C_OK;
 }
 
-void b2i_kept_chunk_close(b2c_ctx *ctx, b2i_stored_chunk *c)
+bool b2i_kept_chunk_close(b2i_stored_chunk *c, b2c_status status)
 {
-    kept_chunks *all = ctx->above;
+    kept_chunk *kept = (kept_chunk *)(void *)c;
+    bool is_old = kept->is_old;
     c->ahead = b2i_span_of(NULL, 0);
     if (c->bytes.p != c->whole.p) {
         b2i_scratch_free(&c->whole); /* what was read ahead */
     }
-    if (c->whole.cap > MAX_KEPT_NBYTES || c->chunk.head.nblocks > MAX_KEPT_NBLOCKS ||
-        c->chunk.dict != NULL) {
-        for (uint32_t i = 0; i < NKEPT; i++) {
-            if (&all->v[i].c == c) {
-                drop(&all->v[i]);
-            }
-        }
+    if (status != B2C_OK || c->whole.cap > MAX_KEPT_NBYTES ||
+        c->chunk.head.nblocks > MAX_KEPT_NBLOCKS || c->chunk.dict != NULL) {
+        drop(kept);
     }
+    return status != B2C_OK && is_old;
 }

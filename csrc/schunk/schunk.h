@@ -114,10 +114,13 @@ void b2i_stored_chunk_close(b2i_stored_chunk *c);
 /*
  * The same with the limits of the super-chunk, for one read: the context may have the chunk open
  * since an earlier one, and may keep it.  One at a time.
+ *
+ * b2i_kept_chunk_close() tells whether the read is to be done again: it failed, with what was known
+ * since before, and other libraries replace chunks of equal length in place.
  */
 b2c_status b2i_kept_chunk_open(const b2c_schunk *s, b2c_ctx *ctx, uint64_t nchunk,
                                b2i_stored_chunk **out, b2c_error *err);
-void b2i_kept_chunk_close(b2c_ctx *ctx, b2i_stored_chunk *c);
+bool b2i_kept_chunk_close(b2i_stored_chunk *c, b2c_status status);
 
 /*
  * Reads the stored bytes of blocks first…last at once, where they are neighbours, so that

@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import threading
+from pathlib import Path
 
+import blosc2
 import numpy as np
 import pytest
 
@@ -83,6 +85,29 @@ def test_items_beside_a_writer(tmp_path):
                 seen[i, j] = found
         reader.refresh()
         assert reader[3, 4] == noise[3, 4] + len(places) - 1
+
+
+def test_a_chunk_of_equal_length_that_another_library_put_in_place(tmp_path):
+    """Its blocks are elsewhere than those of the chunk that earlier reads opened."""
+    n = 8192
+    noise = np.random.default_rng(1).integers(0, 2**31, n, "i4")
+    calm = np.arange(n, dtype="i4")
+
+    def written(name: str, order: list[np.ndarray]) -> tuple[Path, np.ndarray]:
+        data, path = np.concatenate(order), tmp_path / name
+        cparams = {"codec": blosc2.Codec.LZ4, "nthreads": 1}
+        blosc2.asarray(data, chunks=(4 * n,), blocks=(n,), urlpath=str(path), cparams=cparams)
+        return path, data
+
+    before, _ = written("before", [noise, calm, calm, noise])
+    after, data = written("after", [calm, noise, noise, calm])
+    assert before.stat().st_size == after.stat().st_size
+    with b2.open(before) as a:
+        a[0]
+        before.write_bytes(after.read_bytes())
+        assert a[n] == data[n]  # an item, then a row
+        before.write_bytes(written("again", [noise, calm, calm, noise])[0].read_bytes())
+        np.testing.assert_array_equal(a[2 * n + 5 : 2 * n + 9], calm[5:9])
 
 
 def test_many_arrays_one_after_the_other():
