@@ -12,7 +12,8 @@
 enum {
     MIN_MATCH = 4,
     FAST_IN = 32, /* a token, 16 bytes for its literals, the distance, a byte of length; and more */
-    FAST_OUT = 64 /* 16 bytes for literals, then 24 for a short match; and more */
+    FAST_OUT = 64, /* 16 bytes for literals, then 24 for a short match; and more */
+    MANY = 64      /* literals of a sequence that need this much more room on both sides */
 };
 
 typedef struct decoder {
@@ -49,10 +50,14 @@ static void decode_fast(decoder *state)
         const uint8_t *ip = d.ip;
         uint8_t *op = d.op;
         const uint32_t token = *ip++;
-        const size_t nlit = token >> 4;
-        size_t len = token & 15;
+        size_t nlit = token >> 4, len = token & 15;
         if (nlit == 15) {
-            break;
+            nlit += *ip++;
+            if (nlit > MANY || d.ip_end - ip < MANY + FAST_IN || d.op_end - op < MANY + FAST_OUT) {
+                break;
+            }
+            memcpy(op + 16, ip + 16, 16);
+            memcpy(op + 32, ip + 32, 32);
         }
         memcpy(op, ip, 16);
         op += nlit;
@@ -81,7 +86,12 @@ static void decode_fast(decoder *state)
             (size_t)(d.op_end - op) < len + B2I_LZ_STEP) {
             break; /* damaged, at the end, or from the dictionary */
         }
-        b2i_lz_copy(op, distance, len);
+        if ((len <= 32) & (distance >= B2I_LZ_SHORT)) {
+            memcpy(op, op - distance, 16);
+            memcpy(op + 16, op + 16 - distance, 16);
+        } else {
+            b2i_lz_copy(op, distance, len);
+        }
         d.op = op + len;
         d.ip = ip;
     }

@@ -251,13 +251,15 @@ static size_t put_long(uint8_t *p, size_t n)
     return at;
 }
 
-/* All distances and lengths at which copying differs, at all places near the end of the output. */
+/*
+ * All distances and lengths at which copying differs, at all places near the end of the output;
+ * there are as many literals in front as the distance.
+ */
 static void test_copies(void)
 {
-    static const uint32_t distances[] = {
-        1,  2,  3,  4,  5,  6,  7,  8,  9,   10,  11,  12,   13,
-        14, 15, 16, 17, 31, 32, 33, 63, 255, 256, 257, 8191, 65535
-    };
+    static const uint32_t distances[] = { 1,  2,  3,  4,   5,   6,   7,    8,    9,  10,
+                                          11, 12, 13, 14,  15,  16,  17,   31,   32, 33,
+                                          63, 64, 65, 255, 256, 257, 8191, 65535 };
     static const uint32_t lens[] = {
         4, 5, 8, 18, 19, 31, 32, 33, 64, 273, 274, 511, 512, 513, 2000
     };
