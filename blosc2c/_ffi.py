@@ -441,7 +441,7 @@ class Handle:
         self.may_outdate = False  # others may change what it was opened on
         # Damaged chunks, which are read as zeros, and what is wrong; None: that is an error.
         self.damage: dict[int, Exception] | None = None
-        self.on_change: weakref.WeakSet[Any] = weakref.WeakSet()  # to be told by follow(ptr)
+        self._followers: dict[int, weakref.ref[Any]] = {}  # by id(); a WeakSet takes far longer
         self._closed_because = ""
         self._readers: collections.deque[None] = collections.deque()  # as many as there are
         self._nwriters = 0  # that wait or write
@@ -628,9 +628,21 @@ class Handle:
                 warnings.warn(f"{where}chunk {chunk} is read as zeros: {exc}", errors.DamageWarning, 2)
         return True
 
+    def add_follower(self, follower: Any) -> None:
+        """Let it be told of every new state, by follow(ptr), as long as it lives."""
+        key, followers = id(follower), self._followers
+        followers[key] = weakref.ref(follower, lambda _: followers.pop(key, None))
+
+    def drop_follower(self, follower: Any) -> None:
+        self._followers.pop(id(follower), None)
+
+    def followers(self) -> list[Any]:
+        found = [ref() for ref in list(self._followers.values())]
+        return [follower for follower in found if follower is not None]
+
     def tell(self, ptr: Any) -> None:
         """Those who have derived something from the object learn that it shows a new state."""
-        for follower in list(self.on_change):
+        for follower in self.followers():
             follower.follow(ptr)
 
     def close(self, close: Callable[[Any, Any], int], path: str | None) -> None:

@@ -122,7 +122,7 @@ class NDArray:
     @classmethod
     def _from_schunk(cls, schunk: SChunk, meta: bytes | None = None) -> NDArray:
         """The array in a super-chunk; `meta` is its array_meta(), when that is known."""
-        nd, err = ffi.new("b2c_nd *"), new_error()
+        nd, err = ffi.new("b2c_nd *"), _ffi.small_call()[3]
         with schunk.handle as ptr:
             check(lib.b2c_nd_from_schunk(ptr, nd, err), err, schunk.urlpath)
         return cls._of(schunk, nd, _stored_dtype(schunk, nd.itemsize, meta))
@@ -133,7 +133,7 @@ class NDArray:
         schunk.handle.noun = "array"
         self._schunk, self._dtype = schunk, dtype
         self._set_nd(nd)
-        schunk.handle.on_change.add(self)
+        schunk.handle.add_follower(self)
         return self
 
     def _view(self, axes: Shape) -> NDArray:
@@ -144,7 +144,7 @@ class NDArray:
         view._axes = tuple(shown[axis] if axis >= 0 else -1 for axis in axes)
         with self._schunk.handle as ptr:
             view.follow(ptr)
-        self._schunk.handle.on_change.add(view)
+        self._schunk.handle.add_follower(view)
         return view
 
     def _shows(self, stored: Any) -> Any:
@@ -722,7 +722,7 @@ class NDArray:
         if self._axes is None:
             self._schunk.close()
         elif not self._is_closed_view:
-            self._schunk.handle.on_change.discard(self)
+            self._schunk.handle.drop_follower(self)
             self._is_closed_view = True
             self._schunk = cast(SChunk, _Closed())
 
@@ -760,7 +760,8 @@ def _stored_dtype(schunk: SChunk, itemsize: int, meta: bytes | None) -> np.dtype
     """The dtype that the array's metalayer tells; bytes when it does not."""
     raw = schunk.array_meta() if meta is None else meta
     assert raw is not None, "b2c_nd_from_schunk() has found it"
-    nd, at, n, err = ffi.new("b2c_nd *"), ffi.new("size_t *"), ffi.new("size_t *"), new_error()
+    _, _, n, err = _ffi.small_call()
+    nd, at = ffi.new("b2c_nd *"), ffi.new("size_t *")
     check(lib.b2c_nd_meta_decode(raw, len(raw), nd, at, n, err), err, schunk.urlpath)
     if not n[0]:
         return np.dtype((np.bytes_, itemsize))

@@ -133,7 +133,7 @@ def resize(array: NDArray, newshape: Any) -> None:
     with schunk.handle.writing() as ptr:
         new = ffi.new("b2c_nd *", array._nd[0])
         new.shape[0 : len(shape)] = shape
-        views = [other for other in schunk.handle.on_change if isinstance(other, type(array))]
+        views = [other for other in schunk.handle.followers() if isinstance(other, type(array))]
         if any(view._shows(new) == ffi.NULL for view in views):
             raise ParameterError("a view of the array leaves out an axis that is to grow or to vanish")
         new.shape[0 : len(shape)] = array.shape

@@ -361,8 +361,12 @@ class SChunk(Editing, Callbacks, VLBlocks):
 
     def array_meta(self) -> bytes | None:
         """The metalayer that makes it an array, as it is stored; None when there is none."""
-        found = map(self.meta.find, ARRAY_META)
-        return next((stored for stored in found if stored is not None), None)
+        meta = self.meta
+        for name in ARRAY_META:
+            stored = meta.find(name)
+            if stored is not None:
+                return stored
+        return None
 
     @property
     def cparams(self) -> CParams:

@@ -14,13 +14,13 @@ from . import containers, params
 from . import limits as bounds
 from ._ffi import Handle, check, ffi, lib, new_error
 from .errors import FormatError, ParameterError
+from .ndarray import NDArray
 from .params import Keeping, to_path
 from .reader import is_readable, open_reader
 from .schunk import SChunk, _Source, handle_from_cframe
 
 if TYPE_CHECKING:
     from ._ffi import Buffer
-    from .ndarray import NDArray
 
     Path = str | bytes | os.PathLike[str]
 
@@ -116,8 +116,6 @@ def open(
 
     What an object's read_at() raises is passed on.
     """
-    from .ndarray import NDArray
-
     schunk = _open(path if urlpath is None else urlpath, mode, offset, kwargs)
     meta = schunk.array_meta()
     return schunk if meta is None else NDArray._from_schunk(schunk, meta)
@@ -130,8 +128,6 @@ def open_schunk(urlpath: Path, mode: str = "r", offset: int = 0, **kwargs: Any) 
 
 def open_array(urlpath: Path, mode: str = "r", offset: int = 0, **kwargs: Any) -> NDArray:
     """open() that gives an NDArray; FormatError for a frame without one."""
-    from .ndarray import NDArray
-
     schunk = _open(urlpath, mode, offset, kwargs)
     if not schunk.is_array:
         schunk.close()
@@ -234,8 +230,6 @@ def from_cframe(
 ) -> SChunk | NDArray:
     """The NDArray or SChunk in the bytes of a frame; see schunk_from_cframe()."""
     params.check_deserialize(deserialize)
-    from .ndarray import NDArray
-
     handle, keep = handle_from_cframe(cframe, copy, limits)
     schunk = SChunk._wrap(handle, _Source(None, True, keep), {})
     return NDArray._from_schunk(schunk) if schunk.is_array else schunk
@@ -246,8 +240,6 @@ def ndarray_from_cframe(
 ) -> NDArray:
     """The NDArray in the bytes of a frame; FormatError when it holds no array."""
     params.check_deserialize(deserialize)
-    from .ndarray import NDArray
-
     handle, keep = handle_from_cframe(cframe, copy, limits)
     schunk = SChunk._wrap(handle, _Source(None, True, keep), {})
     if not schunk.is_array:
