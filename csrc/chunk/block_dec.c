@@ -5,6 +5,7 @@
 #include "block_dec.h"
 #include "chunk_format.h"
 #include "shuffle.h"
+#include "stream.h"
 
 static b2c_status fail_codec(const b2i_chunk *c, uint64_t offset, b2c_error *err)
 {
@@ -179,13 +180,31 @@ static bool is_raw(const b2i_chunk *c, b2i_span in, size_t n, b2i_span *raw)
     return one && !c->head.has_vlblocks && !r.failed && size == n;
 }
 
+/* A block that has filters. */
+static b2c_status unfilter(b2i_worker *w, const b2i_chunk *c, uint32_t i, b2i_span in,
+                           const b2i_pipeline *pl, b2i_span ref, uint8_t *dst, size_t n,
+                           b2c_error *err)
+{
+    b2i_span raw;
+    if (b2i_pipeline_single(pl) && is_raw(c, in, n, &raw)) {
+        return b2i_pipeline_backward_single(pl, raw.p, n, ref.p, ref.n, dst, err);
+    }
+    uint8_t *a = b2i_scratch_get(&w->a, n);
+    uint8_t *b = b2i_scratch_get(&w->b, n);
+    if (a == NULL || b == NULL) {
+        return b2i_fail_memory(err);
+    }
+    B2I_TRY(decode_bytes(w, c, i, in, a, n, err));
+    return b2i_pipeline_backward(pl, a, n, ref.p, ref.n, b, dst, err);
+}
+
 b2c_status b2i_block_decode(b2i_worker *w, const b2i_chunk *c, uint32_t i, size_t n, b2i_span ref,
                             bool streaming, uint8_t *dst, b2c_error *err)
 {
     b2c_block about = b2i_chunk_about(c, i);
     b2i_pipeline pipeline = c->head.pipeline;
     const b2i_pipeline *pl = &pipeline;
-    b2i_span in, raw;
+    b2i_span in;
     pipeline.block = &about;
     B2I_TRY(
         c->source.read(c->source.arg, c->starts[i], c->ends[i] - c->starts[i], &w->in, &in, err));
@@ -197,16 +216,16 @@ b2c_status b2i_block_decode(b2i_worker *w, const b2i_chunk *c, uint32_t i, size_
         return gather_streams(w, c, i, in, streaming, dst, n, err);
     }
     B2I_TRY(b2i_pipeline_check_block(pl, n, false, err));
-    if (b2i_pipeline_single(pl) && is_raw(c, in, n, &raw)) {
-        return b2i_pipeline_backward_single(pl, raw.p, n, ref.p, ref.n, dst, err);
-    }
-    uint8_t *a = b2i_scratch_get(&w->a, n);
-    uint8_t *b = b2i_scratch_get(&w->b, n);
-    if (a == NULL || b == NULL) {
+    uint8_t *out = streaming ? b2i_scratch_get(&w->c, n) : dst;
+    if (out == NULL) {
         return b2i_fail_memory(err);
     }
-    B2I_TRY(decode_bytes(w, c, i, in, a, n, err));
-    return b2i_pipeline_backward(pl, a, n, ref.p, ref.n, b, dst, err);
+    B2I_TRY(unfilter(w, c, i, in, pl, ref, out, n, err));
+    if (streaming) {
+        b2i_stream_copy(dst, out, n);
+        b2i_stream_end();
+    }
+    return B2C_OK;
 }
 
 b2c_status b2i_block_decode_planes(b2i_worker *w, const b2i_chunk *c, uint32_t i, size_t n,

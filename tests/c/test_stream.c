@@ -115,6 +115,7 @@ int main(void)
     check_filter(B2C_FILTER_SHUFFLE, 8, 5);
     check_filter(B2C_FILTER_SHUFFLE, 4, 5);
     check_filter(B2C_FILTER_SHUFFLE, 12, 1);
+    check_filter(B2C_FILTER_BITSHUFFLE, 8, 5);
     check_filter(B2C_FILTER_NONE, 4, 0);
     check_special(B2C_SPECIAL_VALUE, 12, value);
     check_special(B2C_SPECIAL_NAN, 8, NULL);
