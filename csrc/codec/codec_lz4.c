@@ -89,19 +89,21 @@ static b2c_status lz4hc_encode(b2i_codec_state *state, int clevel, const b2i_dic
         }
         *out_len = 0;
     }
-    LZ4_streamHC_t *stream = kept_state(&state->lz4hc, sizeof *stream);
+    LZ4_streamHC_t *stream = state->lz4hc;
     if (stream == NULL) {
-        return B2C_E_MEMORY;
+        stream = kept_state(&state->lz4hc, sizeof *stream);
+        if (stream == NULL) {
+            return B2C_E_MEMORY;
+        }
+        LZ4_initStreamHC(stream, sizeof *stream);
     }
-    int len;
     if (dict != NULL && dict->enc != NULL) {
         memcpy(stream, &((const lz4hc_dict *)dict->enc)->stream, sizeof *stream);
-        len = LZ4_compress_HC_continue(stream, (const char *)src, (char *)dst, (int)n,
-                                       clamp_cap(cap));
-    } else {
-        len = LZ4_compress_HC_extStateHC(stream, (const char *)src, (char *)dst, (int)n,
-                                         clamp_cap(cap), clevel);
+    } else { /* makes what LZ4_compress_HC_extStateHC() makes, but does not clear 256 KiB before */
+        LZ4_resetStreamHC_fast(stream, clevel);
     }
+    int len =
+        LZ4_compress_HC_continue(stream, (const char *)src, (char *)dst, (int)n, clamp_cap(cap));
     *out_len = len > 0 ? (size_t)len : 0;
     return B2C_OK;
 }

@@ -149,6 +149,34 @@ static void test_ours_reads_library(void)
     free(back);
 }
 
+/* LZ4HC keeps the library's state from stream to stream: that shows in nothing it makes. */
+static void test_kept_state(void)
+{
+    enum { N = 70000 };
+    const b2i_codec *hc = b2i_codec_by_id(B2C_CODEC_LZ4HC);
+    uint8_t *data = room_of(N), *ours = room_of(N), *theirs = room_of(N + N / 200 + 16);
+    uint64_t r = 29;
+    size_t nlarge = 0;
+    for (int round = 0; round < 600; round++) {
+        int level = 3 + round % 7;
+        size_t n = 200 + (size_t)(harness_random(&r) % (round % 8 == 0 ? N - 200 : 3000));
+        size_t cap = round % 5 == 0 ? n / 3 : n - 1, len = 0;
+        generate(data, n, 1 + round % (NKINDS - 1), (uint64_t)round);
+        CHECK_EQ(hc->encode(state, level, NULL, data, n, ours, cap, &len), B2C_OK);
+        if (len != 0) {
+            int want = LZ4_compress_HC((const char *)data, (char *)theirs, (int)n,
+                                       LZ4_compressBound((int)n), level);
+            CHECK_EQ(len, want);
+            CHECK(memcmp(ours, theirs, len) == 0);
+            nlarge++;
+        }
+    }
+    CHECK(nlarge > 300);
+    free(data);
+    free(ours);
+    free(theirs);
+}
+
 /* Blocks that the library makes with a dictionary, and damaged ones. */
 static void test_dictionary(void)
 {
@@ -314,6 +342,7 @@ int main(void)
     test_library_reads_ours();
     test_items();
     test_ours_reads_library();
+    test_kept_state();
     test_dictionary();
 #endif
     b2i_codec_state_free(state);
