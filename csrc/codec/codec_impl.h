@@ -57,9 +57,12 @@ b2c_status b2i_blosclz_decode(b2i_codec_state *state, const b2i_dict *dict, b2i_
  * LZ4 blocks.  A stream that would not become at least a 64th smaller is said not to fit: raw
  * bytes need no decoding at all.
  */
-enum { B2I_LZ4_MID = B2I_MAX_CLEVEL + 1, B2I_LZ4_PROBE };
+enum { B2I_LZ4_MID = B2I_MAX_CLEVEL + 1 }; /* a level for LZ4HC */
 b2c_status b2i_lz4_encode(b2i_codec_state *state, int clevel, const uint8_t *src, size_t n,
                           uint8_t *dst, size_t cap, size_t *out_len);
+/* Whether a stream gets smaller by a 512th or more: looked for no longer than needed to know. */
+b2c_status b2i_lz4_shrinks(b2i_codec_state *state, const uint8_t *src, size_t n, uint8_t *dst,
+                           size_t cap, bool *shrinks);
 b2c_status b2i_lz4_decode(b2i_span dict, b2i_span src, uint8_t *dst, size_t n);
 
 /* Samples of src: npieces pieces of piece_len bytes, evenly spread, one behind the other. */

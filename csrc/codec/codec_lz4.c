@@ -83,11 +83,11 @@ static b2c_status lz4hc_encode(b2i_codec_state *state, int clevel, const b2i_dic
         return B2C_OK;
     }
     if (dict == NULL || dict->enc == NULL) {
-        B2I_TRY(b2i_lz4_encode(state, B2I_LZ4_PROBE, src, n, dst, cap, out_len));
-        if (*out_len == 0) {
+        bool shrinks;
+        B2I_TRY(b2i_lz4_shrinks(state, src, n, dst, cap, &shrinks));
+        if (!shrinks) {
             return B2C_OK;
         }
-        *out_len = 0;
     }
     LZ4_streamHC_t *stream = state->lz4hc;
     if (stream == NULL) {

@@ -20,8 +20,9 @@ enum {
     LZ_MAX_DISTANCE = 65535,
     LZ_LAST_LITERALS = 5,
     LZ_PREFERS_RUNS = 0,
-    WIDE = 32,        /* literals that are copied at once */
-    SHORT = WIDE + 16 /* room for a sequence of no more, and a short match */
+    PROBE = B2I_LZ4_MID + 1, /* row of levels[] */
+    WIDE = 32,               /* literals that are copied at once */
+    SHORT = WIDE + 16        /* room for a sequence of no more, and a short match */
 };
 
 typedef struct lz_sink {
@@ -101,33 +102,70 @@ static const level levels[] = {
     { { 12, 5, 1 }, { 12, 5, 1 }, 5, 1 },
     { { 12, 5, 1 }, { 12, 6, 1 }, 5, 1 },
     { { 12, 6, 1 }, { 12, 6, 1 }, 5, NO_HIGH },
-    { { 13, 4, 1 }, { 14, 9, 1 }, PAIRS, 2 }, /* for LZ4HC */
-    { { 13, 4, 1 }, { 14, 9, 1 }, PAIRS, NO_HIGH },
+    { { 13, 4, 1 }, { 14, 9, 1 }, PAIRS, 2 },       /* for LZ4HC */
+    { { 13, 4, 1 }, { 14, 9, 1 }, PAIRS, NO_HIGH }, /* for b2i_lz4_shrinks() */
 };
+
+/*
+ * Searches src and puts what it finds, until so much is saved that it is enough.  *fits when the
+ * output, at most room bytes, is not full and what is left fits as literals.
+ */
+static b2c_status put_matches(b2i_codec_state *state, const level *lv, const uint8_t *src, size_t n,
+                              uint8_t *dst, size_t room, size_t enough, search *s, bool *fits)
+{
+    b2i_lz_table *t = b2i_lz_begin(state, n);
+    if (t == NULL) {
+        return B2C_E_MEMORY;
+    }
+    *s = search_begin(t, src, n, (lz_sink){ dst, dst + room, src + n });
+    s->enough = enough;
+    *fits = search_all(s, lv);
+    b2i_lz_end(t, n);
+    const size_t rest = (size_t)(s->src_end - s->anchor);
+    *fits = *fits && rest + rest / 255 + 2 <= (size_t)(s->sink.op_end - s->sink.op);
+    return B2C_OK;
+}
+
+static bool takes(size_t n)
+{
+    return n >= MIN_LEN && n <= UINT32_MAX / 2;
+}
 
 b2c_status b2i_lz4_encode(b2i_codec_state *state, int clevel, const uint8_t *src, size_t n,
                           uint8_t *dst, size_t cap, size_t *out_len)
 {
     *out_len = 0;
-    if (n < MIN_LEN || n > UINT32_MAX / 2) {
+    if (!takes(n)) {
         return B2C_OK;
     }
-    b2i_lz_table *t = b2i_lz_begin(state, n);
-    if (t == NULL) {
-        return B2C_E_MEMORY;
+    const size_t worth = n - 1 - n / 64;
+    search s;
+    bool fits;
+    B2I_TRY(
+        put_matches(state, &levels[clevel], src, n, dst, cap < worth ? cap : worth, n, &s, &fits));
+    if (fits) {
+        const size_t rest = (size_t)(s.src_end - s.anchor);
+        *s.sink.op = (uint8_t)((rest < 15 ? rest : 15) << 4);
+        uint8_t *op = put_length(s.sink.op + 1, rest);
+        memcpy(op, s.anchor, rest);
+        *out_len = (size_t)(op + rest - dst);
     }
-    const size_t worth = n - 1 - n / (clevel == B2I_LZ4_PROBE ? 512 : 64);
-    lz_sink sink = { dst, dst + (cap < worth ? cap : worth), src + n };
-    search s = search_begin(t, src, n, sink);
-    bool fits = search_all(&s, &levels[clevel]);
-    b2i_lz_end(t, n);
-    const size_t rest = (size_t)(s.src_end - s.anchor);
-    if (!fits || rest + rest / 255 + 2 > (size_t)(s.sink.op_end - s.sink.op)) {
+    return B2C_OK;
+}
+
+b2c_status b2i_lz4_shrinks(b2i_codec_state *state, const uint8_t *src, size_t n, uint8_t *dst,
+                           size_t cap, bool *shrinks)
+{
+    *shrinks = false;
+    if (!takes(n)) {
         return B2C_OK;
     }
-    *s.sink.op = (uint8_t)((rest < 15 ? rest : 15) << 4);
-    uint8_t *op = put_length(s.sink.op + 1, rest);
-    memcpy(op, s.anchor, rest);
-    *out_len = (size_t)(op + rest - dst);
+    /* a sixteenth is enough: literals take no more than a 255th more than they are */
+    const size_t worth = n - 1 - n / 512, enough = n / 16;
+    search s;
+    B2I_TRY(put_matches(state, &levels[PROBE], src, n, dst, cap < worth ? cap : worth, enough, &s,
+                        shrinks));
+    const size_t out = (size_t)(s.sink.op - dst), in = (size_t)(s.anchor - src);
+    *shrinks = *shrinks || in >= out + enough;
     return B2C_OK;
 }

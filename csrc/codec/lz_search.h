@@ -57,6 +57,7 @@ typedef struct search {
     const uint8_t *src, *src_end;
     const uint8_t *p, *anchor; /* where the search is, and the literals that are pending begin */
     lz_sink sink;
+    size_t begin, enough; /* cost of nothing; bytes saved that end the search */
     size_t segment;
     uint32_t zero;      /* positions in the tables are addresses, but for this */
     uint32_t next_step; /* the step behind the next one, see search_segment() */
@@ -304,7 +305,7 @@ static bool low_saves(const tally *high, const tally *low, unsigned percent)
     return l * 100 < h * (100 - percent) && l + high->in * low->in / LEAST < h;
 }
 
-/* All but the last literals. */
+/* All but the last literals, or until enough is saved. */
 static bool search_all(search *c, const level *lv)
 {
     const uint8_t *end = c->src_end - SEARCH_END;
@@ -328,6 +329,9 @@ static bool search_all(search *c, const level *lv)
         if (!shift_and_search(c, lv, is_low, is_low ? &low : &high)) {
             return false;
         }
+        if ((size_t)(c->anchor - c->src) >= lz_cost(&c->sink) - c->begin + c->enough) {
+            break;
+        }
     }
     return true;
 }
@@ -343,6 +347,8 @@ static inline search search_begin(b2i_lz_table *t, const uint8_t *src, size_t n,
                  .p = src + 1,
                  .anchor = src,
                  .sink = sink,
+                 .begin = lz_cost(&sink),
+                 .enough = n,
                  .segment = part,
                  .zero = (uint32_t)(uintptr_t)src - t->base,
                  .step = 1 };

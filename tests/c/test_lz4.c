@@ -208,6 +208,30 @@ static void test_dictionary(void)
 }
 #endif
 
+/* Whether it shrinks is known without doing it, wherever in the data what repeats is. */
+static void test_shrinks(void)
+{
+    enum { N = 60000 };
+    uint8_t *data = room_of(N), *out = room_of(N);
+    for (size_t n = 100; n <= N; n *= 5) {
+        for (size_t from = 0; from < n; from += n / 20) {
+            bool shrinks;
+            generate(data, n, 0, n + from);
+            CHECK_EQ(b2i_lz4_shrinks(state, data, n, out, n - 1, &shrinks), B2C_OK);
+            CHECK(!shrinks);
+            if (from + n / 20 + 20 > n) {
+                break;
+            }
+            memset(data + from, 0, n / 20 + 20);
+            CHECK_EQ(b2i_lz4_shrinks(state, data, n, out, n - 1, &shrinks), B2C_OK);
+            CHECK(shrinks);
+            CHECK(encode(B2I_LZ4_MID, data, n, out, n - 1) != 0);
+        }
+    }
+    free(data);
+    free(out);
+}
+
 /* ---- malformed blocks: the rule that each breaks ---- */
 
 static void test_malformed(void)
@@ -324,11 +348,12 @@ int main(void)
 #ifdef B2I_HAVE_LZ4
         .foreign_decode = decode_by_library,
 #endif
-        .max_clevel = B2I_LZ4_PROBE,
-        .hash = 0xfc8a7b341f5cff26,
+        .max_clevel = B2I_LZ4_MID,
+        .hash = 0x29c438d86ec5fa5f,
         .slack = 8,
     };
     begin(&lz4, 1 << 20);
+    test_shrinks();
     test_malformed();
     test_huge_length();
     test_copies();
