@@ -102,8 +102,8 @@ static const level levels[] = {
     { { 12, 5, 1 }, { 12, 5, 1 }, 5, 1 },
     { { 12, 5, 1 }, { 12, 6, 1 }, 5, 1 },
     { { 12, 6, 1 }, { 12, 6, 1 }, 5, NO_HIGH },
-    { { 13, 4, 1 }, { 14, 9, 1 }, PAIRS, 2 },       /* for LZ4HC */
-    { { 13, 4, 1 }, { 14, 9, 1 }, PAIRS, NO_HIGH }, /* for b2i_lz4_shrinks() */
+    { { 13, 0, 0 }, { 14, 7, 0 }, PAIRS, NO_HIGH }, /* for LZ4HC */
+    { { 13, 0, 0 }, { 14, 9, 0 }, PAIRS, NO_HIGH }, /* for b2i_lz4_shrinks() */
 };
 
 /*
