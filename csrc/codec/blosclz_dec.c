@@ -69,17 +69,18 @@ static const uint8_t *read_match(const uint8_t *ip, const uint8_t *ip_end, uint3
     return ip;
 }
 
-/* The same for at least 8 bytes of input, which one load gets all at once. */
-static inline const uint8_t *read_match_fast(const uint8_t *ip, const uint8_t *ip_end,
-                                             uint32_t ctrl, size_t max_len, match *m)
+/*
+ * The same for at least 8 bytes of input, which one load gets all at once.  NULL: not for a match
+ * of two extension bytes and more.
+ */
+static inline const uint8_t *read_match_fast(const uint8_t *ip, uint32_t ctrl, match *m)
 {
     uint64_t w = b2i_ld64le(ip);
-    const uint8_t *start = ip;
     size_t len = (ctrl >> 5) + 2;
     if (ctrl >> 5 == 7) {
         uint32_t b = w & 255;
         if (b == 255) {
-            return read_match(start, ip_end, ctrl, max_len, m);
+            return NULL;
         }
         len += b;
         w >>= 8;
@@ -109,14 +110,17 @@ b2c_status b2i_blosclz_decode(b2i_codec_state *state, const b2i_dict *dict, b2i_
     }
     const uint8_t *ip = src.p, *ip_end = ip + src.n;
     uint8_t *op = dst, *op_end = dst + n;
+    /* Before these, literals are copied in a step, and matches read at once. */
+    const uint8_t *op_fast = n >= STEP ? op_end - STEP + 1 : dst;
+    const uint8_t *ip_fast = src.n >= STEP ? ip_end - STEP + 1 : ip;
+    const uint8_t *ip_word = src.n >= 8 ? ip_end - 8 + 1 : ip;
     uint32_t ctrl = *ip++ & 31;
     for (;;) {
-        size_t room = (size_t)(op_end - op), left = (size_t)(ip_end - ip);
         if (ctrl < 32) {
             size_t run = ctrl + 1;
-            if (room >= STEP && left >= STEP) {
+            if (op < op_fast && ip < ip_fast) {
                 memcpy(op, ip, STEP);
-            } else if (run <= room && run <= left) {
+            } else if (run <= (size_t)(op_end - op) && run <= (size_t)(ip_end - ip)) {
                 memcpy(op, ip, run);
             } else {
                 return B2C_E_CORRUPT;
@@ -130,9 +134,18 @@ b2c_status b2i_blosclz_decode(b2i_codec_state *state, const b2i_dict *dict, b2i_
             continue;
         }
         match m;
-        ip = left >= 8 ? read_match_fast(ip, ip_end, ctrl, room, &m)
-                       : read_match(ip, ip_end, ctrl, room, &m);
-        if (ip == NULL || m.len > room || m.distance > (size_t)(op - dst)) {
+        const size_t room = (size_t)(op_end - op);
+        const uint8_t *next = ip < ip_word ? read_match_fast(ip, ctrl, &m) : NULL;
+        if (next == NULL) {
+            match slow; /* apart, so that the other one stays in registers */
+            next = read_match(ip, ip_end, ctrl, room, &slow);
+            if (next == NULL) {
+                return B2C_E_CORRUPT;
+            }
+            m = slow;
+        }
+        ip = next;
+        if (m.len > room || m.distance > (size_t)(op - dst)) {
             return B2C_E_CORRUPT;
         }
         if (room >= m.len + STEP) {
