@@ -485,8 +485,8 @@ b2c_status b2i_deflate_encode(b2i_codec_state *state, const b2i_deflate_effort *
                               const uint8_t *src, size_t n, uint8_t *dst, size_t cap,
                               size_t *out_len)
 {
-    static const level fast = { { 12, 4, 2 }, { 12, 4, 1 }, 6, 3 };
-    static const level good = { { 13, 4, 1 }, { 14, 9, 1 }, PAIRS, 1 };
+    static const level fast = { { 4, 2 }, { 4, 1 }, 6, 3 };
+    static const level good = { { 4, 1 }, { 9, 1 }, PAIRS, 1 };
     *out_len = 0;
     if (n < MIN_LEN || n > UINT32_MAX / 2) {
         return B2C_OK;

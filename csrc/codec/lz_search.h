@@ -30,13 +30,14 @@ enum {
     MIN_SEGMENT = 256, /* of short streams: all trials and more shall fit */
     MAX_SEGMENT = 4096,
     HASH_LOG = 12, /* of search_segment() */
+    FAR_LOG = 13,  /* of search_pairs(), by eight bytes */
+    NEAR_LOG = 14, /* by five */
     NTRIALS = 4,   /* segments searched high, low, low, high */
     CLEARLY = 10,  /* hundredths saved that make the first two of them enough */
     NSEGMENTS = 16 /* until the next trial */
 };
 
 typedef struct gear {
-    uint8_t hash_log; /* of search_pairs(); HASH_LOG otherwise */
     uint8_t skip_log; /* 4 or more: the step grows by one every 2^skip_log misses */
     uint8_t step;     /* after a match */
 } gear;
@@ -161,35 +162,31 @@ B2I_LZ_TEMPLATE bool search_segment(search *state, const gear *g, const unsigned
     return true;
 }
 
-/*
- * Distance from 'done' bytes into the stream to what a slot held, 0 when that is not in it or too
- * far; the slot gets this position.
- */
-static inline size_t swap_slot(uint32_t *slot, uint32_t base, size_t done)
+/* Distance from a position to what a slot held, 0 when that is too far; the slot gets it. */
+static inline size_t swap_slot(uint32_t *slot, uint32_t at)
 {
-    uint32_t at = base + (uint32_t)done, distance = at - *slot;
+    uint32_t distance = at - *slot;
     *slot = at;
-    return distance <= (done < LZ_MAX_DISTANCE ? done : LZ_MAX_DISTANCE) ? distance : 0;
+    return distance <= LZ_MAX_DISTANCE ? distance : 0;
 }
 
 /* The tables of search_pairs() get the first and the last positions of a match of len bytes at p.
  */
-static inline void learn_match(const search *c, unsigned far_log, unsigned near_log,
-                               const uint8_t *p, size_t len)
+static inline void learn_match(const search *c, const uint8_t *p, size_t len)
 {
     b2i_lz_table *t = c->t;
     const size_t far[] = { 1, 2, len - 3, len - 2 }, near[] = { 1, len - 2, len - 1 };
-    const uint32_t at = t->base + (uint32_t)(p - c->src);
+    const uint32_t at = (uint32_t)(uintptr_t)p - c->zero;
     /* what is inside a run goes to slot 0, without a branch */
     for (size_t i = 0; i < sizeof far / sizeof far[0]; i++) {
         const uint8_t *x = p + far[i];
         size_t keep = 0 - (size_t)!b2i_lz_is_run(x);
-        t->far[b2i_lz_hash(b2i_ld64le(x), 8, far_log) & keep] = at + (uint32_t)far[i];
+        t->far[b2i_lz_hash(b2i_ld64le(x), 8, FAR_LOG) & keep] = at + (uint32_t)far[i];
     }
     for (size_t i = 0; i < sizeof near / sizeof near[0]; i++) {
         const uint8_t *x = p + near[i];
         size_t keep = 0 - (size_t)!b2i_lz_is_run(x);
-        t->near[b2i_lz_hash(b2i_ld64le(x), PAIR_LEN, near_log) & keep] = at + (uint32_t)near[i];
+        t->near[b2i_lz_hash(b2i_ld64le(x), PAIR_LEN, NEAR_LOG) & keep] = at + (uint32_t)near[i];
     }
 }
 
@@ -197,20 +194,20 @@ static inline void learn_match(const search *c, unsigned far_log, unsigned near_
  * search_segment() with more effort: two tables, for long matches and for short ones, and after a
  * short one a look for a longer one at the next position.
  */
-static bool search_pairs(search *state, const gear *g, unsigned far_log, const uint8_t *end)
+static bool search_pairs(search *state, const gear *g, const uint8_t *end)
 {
     search c = *state;
-    const uint32_t base = c.t->base;
-    const unsigned skip_log = g->skip_log, near_log = g->hash_log, unused = 64 - 8 * PAIR_LEN;
+    const unsigned skip_log = g->skip_log, unused = 64 - 8 * PAIR_LEN;
     const uint8_t *p = c.p, *match_end = c.src_end - LZ_LAST_LITERALS;
     while (p < end) {
         const uint64_t word = b2i_ld64le(p);
-        size_t done = (size_t)(p - c.src), len, distance = 1;
+        const uint32_t at = (uint32_t)(uintptr_t)p - c.zero;
+        size_t len, distance = 1;
         if (b2i_lz_is_run(p)) {
             len = 4 + b2i_lz_equal(p + 4, p + 3, match_end);
         } else {
-            size_t far = swap_slot(&c.t->far[b2i_lz_hash(word, 8, far_log)], base, done);
-            size_t near = swap_slot(&c.t->near[b2i_lz_hash(word, PAIR_LEN, near_log)], base, done);
+            size_t far = swap_slot(&c.t->far[b2i_lz_hash(word, 8, FAR_LOG)], at);
+            size_t near = swap_slot(&c.t->near[b2i_lz_hash(word, PAIR_LEN, NEAR_LOG)], at);
             distance = far;
             if (far != 0 && b2i_ld64le(p - far) == word) {
                 len = 8 + b2i_lz_equal(p + 8, p + 8 - far, match_end);
@@ -218,14 +215,13 @@ static bool search_pairs(search *state, const gear *g, unsigned far_log, const u
                 distance = near;
                 len = PAIR_LEN + b2i_lz_equal(p + PAIR_LEN, p + PAIR_LEN - near, match_end);
                 const uint64_t next = b2i_ld64le(p + 1);
-                far = swap_slot(&c.t->far[b2i_lz_hash(next, 8, far_log)], base, done + 1);
+                far = swap_slot(&c.t->far[b2i_lz_hash(next, 8, FAR_LOG)], at + 1);
                 if (far != 0 && p + 1 < end && b2i_ld64le(p + 1 - far) == next) {
                     size_t longer = 8 + b2i_lz_equal(p + 9, p + 9 - far, match_end);
                     if (longer > len) {
                         distance = far;
                         len = longer;
                         p++;
-                        done++;
                     }
                 }
             } else {
@@ -237,18 +233,14 @@ static bool search_pairs(search *state, const gear *g, unsigned far_log, const u
             p += 2;
             continue;
         }
-        size_t back = 0, max_back = (size_t)(p - c.anchor);
-        max_back = max_back < done - distance ? max_back : done - distance;
-        while (back < max_back && *(p - back - 1) == *(p - back - 1 - distance)) {
-            back++;
-        }
+        const size_t back = equal_before(&c, p, distance);
         if (!lz_put(&c.sink, c.anchor, p - back, len + back, distance)) {
             return false;
         }
         p += len;
         c.anchor = p;
         if (p < end) {
-            learn_match(&c, far_log, near_log, p - len - back, len + back);
+            learn_match(&c, p - len - back, len + back);
         }
     }
     c.p = p;
@@ -285,7 +277,7 @@ static bool shift_and_search(search *c, const level *lv, bool low, tally *t)
     size_t left = (size_t)(c->src_end - SEARCH_END - p);
     const uint8_t *end = p + (left < c->segment ? left : c->segment);
     bool fits = !low                   ? search_high(c, lv, end)
-                : lv->low_len == PAIRS ? search_pairs(c, &lv->low, lv->high.hash_log, end)
+                : lv->low_len == PAIRS ? search_pairs(c, &lv->low, end)
                 : lv->low_len == 5     ? search_low_5(c, lv, end)
                                        : search_low_6(c, lv, end);
     /* literals that are pending will be put out one for one */
