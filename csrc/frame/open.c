@@ -132,6 +132,24 @@ static b2c_status open_dir(const char *path, bool is_writable, const b2c_limits 
     return B2C_OK;
 }
 
+/*
+ * A commit while the directory is being opened leaves the chunks of the index that was read without
+ * the records that follow it: a state that is older than others have seen.  It is opened again
+ * then, so often that only a writer who does nothing else could be in the way each time.
+ */
+static b2c_status open_dir_as_it_is(const char *path, const b2c_limits *limits, b2c_schunk **out,
+                                    b2c_error *err)
+{
+    enum { MAX_TRIES = 16 };
+    B2I_TRY(open_dir(path, false, limits, out, err));
+    for (int i = 1; i < MAX_TRIES && !(*out)->store->ops->is_current((*out)->store); i++) {
+        b2i_schunk_abandon(*out);
+        *out = NULL;
+        B2I_TRY(open_dir(path, false, limits, out, err));
+    }
+    return B2C_OK;
+}
+
 static b2c_status open_unlocked(const char *path, bool is_dir, uint64_t offset, int mode,
                                 const b2c_limits *limits, b2c_schunk **out, b2c_error *err)
 {
@@ -139,7 +157,8 @@ static b2c_status open_unlocked(const char *path, bool is_dir, uint64_t offset, 
     int io_mode = is_writable ? B2I_IO_UPDATE : B2I_IO_READ;
     b2i_io *io;
     if (is_dir) {
-        return open_dir(path, is_writable, limits, out, err);
+        return is_writable ? open_dir(path, true, limits, out, err)
+                           : open_dir_as_it_is(path, limits, out, err);
     }
     if ((mode & B2C_OPEN_MMAP) != 0) {
         B2I_TRY(b2i_io_mmap_open(path, io_mode, &io, err));

@@ -218,6 +218,71 @@ static void test_readers(uint8_t storage)
     b2c_schunk_free(r);
 }
 
+/* ---- opening while another handle edits ---- */
+
+static b2c_schunk *writer;
+static model written;
+static unsigned nreads, edit_at;
+
+/* Lets the writer edit before the edit_at-th read of whoever is opening. */
+static int edit_between(b2i_io_event *event)
+{
+    if (event->call == B2I_CALL_READ && ++nreads == edit_at) {
+        b2i_io_hook = NULL;
+        edit(writer, &written);
+    }
+    return 0;
+}
+
+static bool has_chunks_of(const b2c_schunk *s, const model *m)
+{
+    uint8_t data[CHUNK];
+    b2c_schunk_info info;
+    size_t n;
+    b2c_schunk_info_get(s, &info);
+    bool same = info.nchunks == m->n;
+    for (unsigned i = 0; same && i < m->n; i++) {
+        same = b2c_schunk_decode_chunk(s, ctx, i, data, sizeof data, &n, &err) == B2C_OK &&
+               data[0] == m->v[i];
+    }
+    return same;
+}
+
+/* Whatever the moment: the state before the edit or behind it, never one that is older. */
+static void test_opening_beside_an_edit(uint8_t storage)
+{
+    char path[300];
+    snprintf(path, sizeof path, "%s/beside%d", dir, storage);
+    writer = make(storage, path, CHUNK);
+    written.n = 0;
+    unsigned nbetween = 0;
+    int lost;
+    b2c_schunk_info info;
+    for (unsigned i = 0; i < 1500; i++) {
+        model before = written;
+        nreads = 0;
+        edit_at = 1 + i % 12;
+        b2i_io_hook = edit_between;
+        b2c_schunk *r = open_as(path, B2C_OPEN_READ);
+        nbetween += b2i_io_hook == NULL;
+        b2i_io_hook = NULL;
+        b2c_schunk_info_get(r, &info);
+        CHECK(info.nchunks == before.n || info.nchunks == written.n);
+        if (!has_chunks_of(r, &before)) { /* the edit may have taken some of them away */
+            CHECK_EQ(b2c_schunk_recheck(r, &lost, &err), B2C_OK);
+            CHECK(has_chunks_of(r, &written));
+        }
+        b2c_schunk_free(r);
+        edit(writer, &written);
+        if (written.n > 50) {
+            CHECK_EQ(b2c_schunk_truncate(writer, ctx, 10 * CHUNK, &err), B2C_OK);
+            written.n = 10;
+        }
+    }
+    CHECK(nbetween > 200);
+    CHECK_EQ(b2c_schunk_close(writer, &err), B2C_OK);
+}
+
 int main(void)
 {
     char command[300];
@@ -231,6 +296,8 @@ int main(void)
     test_processes();
     test_readers(B2C_STORAGE_FILE);
     test_readers(B2C_STORAGE_DIR);
+    test_opening_beside_an_edit(B2C_STORAGE_FILE);
+    test_opening_beside_an_edit(B2C_STORAGE_DIR);
     b2c_ctx_free(ctx);
     snprintf(command, sizeof command, "rm -r %s", dir);
     CHECK_EQ(system(command), 0);
