@@ -86,7 +86,7 @@ static void read_array(const b2c_schunk *s)
 {
     b2c_nd nd;
     b2c_error err;
-    uint8_t out[4096];
+    uint8_t out[4096], item[4096];
     uint64_t start[16] = { 0 }, count[16], step[16];
     memset(&nd, 0, sizeof nd);
     nd.size = sizeof nd;
@@ -104,8 +104,14 @@ static void read_array(const b2c_schunk *s)
         step[d] = count[d] > 1 ? (nd.shape[d] - 1) / (count[d] - 1) : 1;
         room = count[d] == 0 ? room : room / count[d];
     }
+    /* One alone first: its block is then kept, and the others of the box are read beside it. */
+    b2c_status alone = b2c_nd_read_item(s, fuzz_ctx(), &nd, start, 0, item, sizeof item, &err);
+    fuzz_check_error(alone, &err);
     status = b2c_nd_read(s, fuzz_ctx(), &nd, start, count, step, out, sizeof out, &err);
     fuzz_check_error(status, &err);
+    if (status == B2C_OK && alone == B2C_OK && nd.itemsize <= sizeof out) {
+        FUZZ_REQUIRE(memcmp(out, item, nd.itemsize) == 0);
+    }
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)

@@ -238,13 +238,15 @@ static void read_lists(const b2c_schunk *s, const b2c_nd *nd, const uint8_t *key
         }
     }
     bool inside = is_inside(nd, start, count, step), wrong = key[1] == 254;
-    if (n > 0 && wrong) {
-        coords[n / 2] = nd->shape[0] * (uint64_t)(key[2] + 1);
+    wrong = wrong && places.naxes > 0 && count[0] > 0;
+    if (wrong) {
+        coords[0] = nd->shape[0] + key[2];
     }
     places.nplaces += key[1] == 253;
     b2c_status status = b2c_nd_read_places(s, fuzz_ctx(), nd, &places, out, sizeof out, &err);
     fuzz_check_error(status, &err);
     FUZZ_REQUIRE(status != B2C_OK || key[1] != 253 || places.naxes == 0);
+    FUZZ_REQUIRE(status != B2C_OK || !wrong || !inside);
     if (inside && !wrong && status == B2C_OK) {
         check_box(nd, start, count, step, places.naxes, coords, out, zeros);
     }
