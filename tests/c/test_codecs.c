@@ -8,10 +8,12 @@
 #include "harness.h"
 #include "alloc.h"
 #include "codec.h"
+#include "kinds.h"
 
 static const uint8_t ids[] = { B2C_CODEC_BLOSCLZ, B2C_CODEC_LZ4, B2C_CODEC_LZ4HC, B2C_CODEC_ZLIB,
                                B2C_CODEC_ZSTD };
-enum { NIDS = sizeof ids / sizeof ids[0], NKINDS = 5 };
+static const int kinds[] = { RANDOM, SHORT_RUNS, PERIODIC, NUMBERS, RECORDS };
+enum { NIDS = sizeof ids / sizeof ids[0], NUSED = sizeof kinds / sizeof kinds[0] };
 
 static b2i_codec_state *state;
 
@@ -31,33 +33,6 @@ static uint8_t *copy_of(const uint8_t *p, size_t n)
         memcpy(copy, p, n);
     }
     return copy;
-}
-
-static void generate(uint8_t *p, size_t n, int kind, uint64_t seed)
-{
-    uint64_t r = seed * 2654435761U + 88172645463325252U;
-    size_t period = 1 + (size_t)(harness_random(&r) % 300);
-    for (size_t i = 0; i < n; i++) {
-        uint64_t x = harness_random(&r);
-        switch (kind) {
-        case 0: /* random */
-            p[i] = (uint8_t)(x >> 32);
-            break;
-        case 1: /* short runs */
-            p[i] = i == 0 || x % 16 == 0 ? (uint8_t)(x >> 32) : p[i - 1];
-            break;
-        case 2: /* periodic */
-            p[i] = i < period ? (uint8_t)(x >> 32) : p[i - period];
-            break;
-        case 3: /* numbers */
-            p[i] = (uint8_t)(i % 4 == 0 ? i / 4 : i % 4 == 1 ? i / 65536 : 0);
-            break;
-        default: /* records: fixed texts with numbers in them */
-            p[i] = i % 32 < 24 ? (uint8_t) "temperature=____;station"[i % 32]
-                               : (uint8_t)('0' + x % 10);
-            break;
-        }
-    }
 }
 
 /* ---- the table ---- */
@@ -144,7 +119,8 @@ static size_t round_trip(const b2i_codec *codec, int clevel, const b2i_dict *dic
 /* Random bytes; and short numbers that are not shuffled, where BloscLZ wants to gain much. */
 static bool stays_raw(const b2i_codec *codec, int clevel, int kind, size_t n)
 {
-    return kind == 0 || (codec->id == B2C_CODEC_BLOSCLZ && clevel == 1 && kind == 3 && n < 20000);
+    return kinds[kind] == RANDOM ||
+           (codec->id == B2C_CODEC_BLOSCLZ && clevel == 1 && kinds[kind] == NUMBERS && n < 20000);
 }
 
 static void test_round_trips(const b2i_codec *codec)
@@ -155,8 +131,8 @@ static void test_round_trips(const b2i_codec *codec)
     enum { MAX = 300001 };
     uint8_t *data = room_of(MAX);
     for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; s++) {
-        for (int kind = 0; kind < NKINDS; kind++) {
-            generate(data, sizes[s], kind, s);
+        for (int kind = 0; kind < NUSED; kind++) {
+            generate(data, sizes[s], kinds[kind], s);
             for (int clevel = 1; clevel <= 9; clevel += sizes[s] > 70000 ? 4 : 1) {
                 size_t len = round_trip(codec, clevel, NULL, data, sizes[s]);
                 if (sizes[s] >= 4096) {
@@ -173,9 +149,9 @@ static void test_cap(const b2i_codec *codec)
 {
     enum { N = 500 };
     uint8_t data[N];
-    for (int kind = 0; kind < NKINDS; kind++) {
+    for (int kind = 0; kind < NUSED; kind++) {
         for (int clevel = 1; clevel <= 9; clevel += 4) {
-            generate(data, N, kind, 9);
+            generate(data, N, kinds[kind], 9);
             for (size_t cap = 0; cap < N + 100; cap += 1 + cap / 200 * 7) {
                 uint8_t *dst = room_of(cap);
                 size_t len = N + 101;
@@ -195,12 +171,12 @@ static void test_determinism(const b2i_codec *codec, const b2i_dict *dict)
 {
     enum { N = 40000 };
     uint8_t *data = room_of(N), *a = room_of(N), *b = room_of(N), *other = room_of(N);
-    generate(other, N, 4, 77);
+    generate(other, N, RECORDS, 77);
     for (int clevel = 1; clevel <= 9; clevel++) {
-        for (int kind = 1; kind < NKINDS; kind++) {
+        for (int kind = 1; kind < NUSED; kind++) {
             size_t n = kind % 2 == 0 ? N : N / 7, la = 0, lb = 0, unused = 0;
             b2i_codec_state *fresh = b2i_codec_state_new();
-            generate(data, n, kind, 5);
+            generate(data, n, kinds[kind], 5);
             CHECK_EQ(codec->encode(fresh, clevel, dict, data, n, a, n, &la), B2C_OK);
             CHECK((la == 0) == stays_raw(codec, clevel, kind, n));
             /* other sizes, levels, failures and streams in between */
@@ -231,7 +207,7 @@ static void test_mutations(const b2i_codec *codec, const b2i_dict *dict)
     size_t nbad = 0;
     for (int round = 0; round < 1500; round++) {
         size_t n = 30 + (size_t)(harness_random(&r) % (N - 30)), len = 0;
-        generate(data, n, 1 + round % (NKINDS - 1), (uint64_t)round);
+        generate(data, n, kinds[1 + round % (NUSED - 1)], (uint64_t)round);
         CHECK_EQ(codec->encode(state, 1 + round % 6, dict, data, n, stream, n, &len), B2C_OK);
         for (int k = 0; k < 4 && len > 0; k++) {
             memcpy(bad, stream, len);
@@ -303,7 +279,7 @@ static void test_dict(const b2i_codec *codec)
     uint8_t *data = room_of(DICT_DATA), small[DICT_MAX];
     size_t len = 99;
     b2i_dict *dict = NULL;
-    generate(data, DICT_DATA, 4, 1);
+    generate(data, DICT_DATA, RECORDS, 1);
     for (size_t i = 0; i + 40 < DICT_DATA; i += 32) { /* more to learn than one record */
         for (size_t k = 12; k < 16; k++) {
             data[i + k] = (uint8_t)('a' + (i / 32 * 7 + k * (i / 32 % 5)) % 26);
@@ -352,7 +328,7 @@ static void test_bad_dicts(void)
     size_t len = 0;
     uint64_t r = 99;
     b2i_dict *dict = NULL;
-    generate(data, DICT_DATA, 4, 1);
+    generate(data, DICT_DATA, RECORDS, 1);
     memset(magic, 0xff, sizeof magic);
     b2i_st32le(magic, 0xEC30A437);
     for (int clevel = 0; clevel <= 5; clevel += 5) {
@@ -436,7 +412,7 @@ static void test_no_memory(const b2i_codec *codec)
 {
     enum { N = 20000 };
     uint8_t *data = room_of(N), *out = room_of(N), *back = room_of(N), *bytes = room_of(DICT_MAX);
-    generate(data, N, 4, 8);
+    generate(data, N, RECORDS, 8);
     for (uint64_t n = 1; n < 40; n++) {
         size_t len = 0, dict_len = 0;
         b2i_dict *dict = NULL;
