@@ -327,13 +327,6 @@ class NDArray:
         schunk = self._schunk
         ctx = _ffi.context(schunk._dparams.nthreads)  # C itself knows what is too small for threads
         err = _ffi.small_call()[3]
-        handle = schunk.handle
-        if handle.damage is None and not handle.may_outdate:  # as reading() does, with less ado
-            with handle as ptr:
-                status = lib.b2c_nd_read(ptr, ctx, self._nd, start, counts, step, out, nbytes, err)
-            if status != lib.B2C_OK:
-                check(status, err, schunk.urlpath)
-            return
 
         def read(ptr: Any) -> None:
             # The description not before the handle is held: a resize replaces it.
@@ -341,7 +334,12 @@ class NDArray:
             if status != lib.B2C_OK:
                 check(status, err, schunk.urlpath)
 
-        schunk.reading(read)
+        handle = schunk.handle
+        if handle.damage is None and not handle.may_outdate:  # as reading() does, with less ado
+            with handle as ptr:
+                read(ptr)
+        else:
+            schunk.reading(read)
 
     def _room_for(self, shape: Shape) -> Array:
         """An array for a result, not filled; LimitError when there is not to be one of this size."""

@@ -357,7 +357,7 @@ class SChunk(Editing, Callbacks, VLBlocks):
     @property
     def is_array(self) -> bool:
         """Whether it holds the chunks of an n-dimensional array."""
-        return any(name in self.meta for name in ARRAY_META)
+        return self.array_meta() is not None
 
     def array_meta(self) -> bytes | None:
         """The metalayer that makes it an array, as it is stored; None when there is none."""

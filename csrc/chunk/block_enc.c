@@ -47,7 +47,7 @@ b2c_status b2i_block_filter(b2i_worker *w, const b2i_plan *plan, uint32_t i, con
     return b2i_pipeline_forward(&pl, src.p, src.n, ref.p, ref.n, a, b, out, err);
 }
 
-bool b2i_stream_is_run(const uint8_t *p, size_t n)
+bool b2i_is_run(const uint8_t *p, size_t n)
 {
     return p[0] == p[n / 2] && memcmp(p, p + 1, n - 1) == 0;
 }
@@ -123,7 +123,7 @@ b2c_status b2i_block_encode(b2i_worker *w, const b2i_plan *plan, uint32_t i, uin
     B2I_TRY(b2i_block_filter(w, plan, i, &src, err));
     for (uint32_t k = 0; k < nstreams; k++, src += stream_len) {
         size_t put = 0;
-        if (b2i_stream_is_run(src, stream_len)) {
+        if (b2i_is_run(src, stream_len)) {
             put = put_run(src[0], dst + used, cap - used);
             *all_zero = *all_zero && src[0] == 0;
         } else {

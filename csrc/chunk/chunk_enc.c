@@ -328,20 +328,20 @@ static b2c_status encode_serially(encode_job *j, b2i_worker *w, uint32_t i, b2c_
         return st;
     }
     j->overflow = len == 0 || len > j->limit - j->used;
-    bool waits = plan.raw_later && len == b2i_plan_block(&plan, i).n + 4;
-    if (!j->overflow && waits) {
+    if (j->overflow) {
+        return B2C_OK;
+    }
+    if (plan.raw_later && len == b2i_plan_block(&plan, i).n + 4) {
         j->nwaiting++;
-    } else if (!j->overflow) {
+    } else {
         put_waiting(j);
         if (out != at) {
             memcpy(at, out, len);
         }
     }
-    if (!j->overflow) {
-        b2i_st32le(j->starts + 4 * (size_t)i, (uint32_t)j->used);
-        j->used += len;
-        j->all_zero = j->all_zero && zero;
-    }
+    b2i_st32le(j->starts + 4 * (size_t)i, (uint32_t)j->used);
+    j->used += len;
+    j->all_zero = j->all_zero && zero;
     return B2C_OK;
 }
 

@@ -64,7 +64,7 @@ b2c_status b2i_vlblock_encode(b2i_worker *w, const b2i_plan *plan, uint32_t i, u
                               size_t cap, size_t *len, b2c_error *err);
 
 /* Whether n >= 1 bytes are all the same: such streams are stored as that byte. */
-bool b2i_stream_is_run(const uint8_t *p, size_t n);
+bool b2i_is_run(const uint8_t *p, size_t n);
 
 /*
  * Block i as streams in at most cap bytes.  *len is their size, 0 when they do

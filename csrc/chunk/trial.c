@@ -44,7 +44,7 @@ static b2c_status add_stream(b2i_worker *w, const b2i_plan *p, int clevel, const
                              size_t n, size_t *total, b2c_error *err)
 {
     size_t len = 0;
-    if (b2i_stream_is_run(src, n)) {
+    if (b2i_is_run(src, n)) {
         *total += 4;
         return B2C_OK;
     }

@@ -21,8 +21,11 @@ enum { LINE = 64, NPROBES = 8 };
 
 bool b2i_stream_pays(const uint8_t *dst, uint64_t n)
 {
+    if (n < LARGE) {
+        return false;
+    }
     long page = sysconf(_SC_PAGESIZE);
-    if (n < LARGE || page <= 0) {
+    if (page <= 0) {
         return false;
     }
     for (uint64_t i = 0; i < NPROBES; i++) {

@@ -95,24 +95,26 @@ static void gather_row(const b2i_copy *c, const uint8_t *src, uint64_t src_strid
     }
 }
 
+static void take_row(const b2i_copy *c, const uint8_t *src, uint64_t src_stride, uint8_t *dst,
+                     uint64_t dst_stride, uint64_t n)
+{
+    if (c->plane_len == 0) {
+        copy_row(src, src_stride, dst, dst_stride, n, c->itemsize);
+    } else {
+        gather_row(c, src, src_stride, dst, dst_stride, n);
+    }
+}
+
 void b2i_copy_run(const b2i_copy *c, const uint8_t *src, uint8_t *dst)
 {
     uint64_t at[B2C_MAX_DIM] = { 0 };
-    if (c->ndim == 0 && c->plane_len == 0) {
-        memcpy(dst, src, c->itemsize);
-        return;
-    }
     if (c->ndim == 0) {
-        gather_row(c, src, 0, dst, 0, 1);
+        take_row(c, src, 0, dst, 0, 1);
         return;
     }
     uint32_t last = c->ndim - 1;
     for (;;) {
-        if (c->plane_len == 0) {
-            copy_row(src, c->src_stride[last], dst, c->dst_stride[last], c->n[last], c->itemsize);
-        } else {
-            gather_row(c, src, c->src_stride[last], dst, c->dst_stride[last], c->n[last]);
-        }
+        take_row(c, src, c->src_stride[last], dst, c->dst_stride[last], c->n[last]);
         uint32_t d = last;
         do { /* the next row: count up, carrying outward */
             if (d == 0) {

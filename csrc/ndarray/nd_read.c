@@ -213,12 +213,15 @@ static b2c_status read_blocks(chunk_job *j, b2i_stored_chunk *c, uint32_t n, b2c
     return B2C_OK;
 }
 
-/* The blocks of an open chunk, or n of them that are missing. */
+/* n blocks of an open chunk. */
 static b2c_status read_open_chunk(const read_job *r, chunk_job *j, b2i_stored_chunk *c, uint32_t n,
                                   b2c_error *err)
 {
+    j->first = 0;
+    j->tmp = (b2i_scratch){ 0 };
+    j->item = NULL;
     c->chunk.site = b2i_schunk_site(r->s, j->part.nchunk, r->post);
-    b2c_status st = read_blocks(j, c, j->missing == NULL ? j->part.nblocks : n, err);
+    b2c_status st = read_blocks(j, c, n, err);
     if (st != B2C_OK) {
         b2i_err_chunk(err, (int64_t)j->part.nchunk);
     }
@@ -235,20 +238,16 @@ static b2c_status read_chunk(const read_job *r, b2c_ctx *ctx, uint64_t i, missin
     j.ctx = ctx;
     j.dst = r->dst;
     j.missing = m;
-    j.first = 0;
-    j.tmp = (b2i_scratch){ 0 };
-    j.item = NULL;
     b2i_select_chunk(r->sel, i, &j.part);
     B2I_TRY(b2i_nd_check_chunk(r->s, r->sel->grid, j.part.nchunk, err));
     b2c_status st;
     if (m == NULL) {
         B2I_TRY(b2i_stored_chunk_open(r->s, j.part.nchunk, NULL, &alone, err));
-        st = read_open_chunk(r, &j, &alone, n, err);
+        st = read_open_chunk(r, &j, &alone, j.part.nblocks, err);
         b2i_stored_chunk_close(&alone);
         return st;
     }
     do { /* a small read, of which more may follow */
-        j.first = 0;
         B2I_TRY(b2i_kept_chunk_open(r->s, ctx, j.part.nchunk, &kept, err));
         st = read_open_chunk(r, &j, kept, n, err);
     } while (b2i_kept_chunk_close(kept, st));

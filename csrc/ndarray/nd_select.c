@@ -95,7 +95,6 @@ typedef struct b2i_row_job {
     b2i_copy copy;
     uint32_t nlists;
     bool puts, fills; /* from the selection's bytes; from one item */
-    size_t unit;      /* bytes of the block for each one of the source: 1, or those of an item */
 } row_job;
 
 static void move_row(const b2i_copy *copy, const uint8_t *src, uint8_t *dst)
@@ -117,7 +116,7 @@ static void move_rows(const row_job *j, uint32_t l, const uint8_t *src, uint8_t 
     const b2i_place *end = j->rows->end[l];
     bool last = l + 1 == j->nlists;
     for (const b2i_place *p = j->rows->first[l]; p < end; p++) {
-        uint64_t at = j->unit == 1 ? p->at : p->at / j->unit;
+        uint64_t at = j->copy.plane_len == 0 ? p->at : p->at / j->copy.itemsize;
         const uint8_t *from = src + (j->puts ? p->to : j->fills ? 0 : at);
         uint8_t *to = dst + (j->puts ? p->at : p->to);
         if (last) {
@@ -131,7 +130,7 @@ static void move_rows(const row_job *j, uint32_t l, const uint8_t *src, uint8_t 
 void b2i_select_take(const b2i_chunk_part *c, const b2i_block_rows *rows, const uint8_t *block,
                      uint8_t *items)
 {
-    const row_job j = { rows, rows->part.copy, c->sel->nlists, false, false, 1 };
+    const row_job j = { rows, rows->part.copy, c->sel->nlists, false, false };
     move_rows(&j, 0, block + rows->part.block_at, items + rows->part.box_at);
 }
 
@@ -139,7 +138,7 @@ void b2i_select_take_planes(const b2i_chunk_part *c, const b2i_block_rows *rows,
                             const uint8_t *block, uint8_t *items)
 {
     const b2i_grid *g = c->sel->grid;
-    row_job j = { rows, rows->part.copy, c->sel->nlists, false, false, g->itemsize };
+    row_job j = { rows, rows->part.copy, c->sel->nlists, false, false };
     b2i_copy_from_planes(&j.copy, g->block_nbytes / g->itemsize);
     move_rows(&j, 0, block + rows->part.block_at / g->itemsize, items + rows->part.box_at);
 }
@@ -167,7 +166,7 @@ bool b2i_select_is_little(const b2i_chunk_part *c, const b2i_block_rows *rows)
 void b2i_select_fill(const b2i_chunk_part *c, const b2i_block_rows *rows, const uint8_t *item,
                      uint8_t *items)
 {
-    row_job j = { rows, rows->part.copy, c->sel->nlists, false, true, 1 };
+    row_job j = { rows, rows->part.copy, c->sel->nlists, false, true };
     memset(j.copy.src_stride, 0, sizeof j.copy.src_stride);
     move_rows(&j, 0, item, items + rows->part.box_at);
 }
@@ -175,7 +174,7 @@ void b2i_select_fill(const b2i_chunk_part *c, const b2i_block_rows *rows, const 
 void b2i_select_put(const b2i_chunk_part *c, const b2i_block_rows *rows, uint8_t *block,
                     const uint8_t *items)
 {
-    row_job j = { rows, rows->part.copy, c->sel->nlists, true, false, 1 };
+    row_job j = { rows, rows->part.copy, c->sel->nlists, true, false };
     memcpy(j.copy.src_stride, rows->part.copy.dst_stride, sizeof j.copy.src_stride);
     memcpy(j.copy.dst_stride, rows->part.copy.src_stride, sizeof j.copy.dst_stride);
     move_rows(&j, 0, items + rows->part.box_at, block + rows->part.block_at);

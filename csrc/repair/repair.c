@@ -143,18 +143,12 @@ static b2c_status check_sizes(const repair_job *j, uint64_t nchunks, uint64_t si
     return B2C_OK;
 }
 
-/* The array's chunks, when its metalayer makes sense; *grid_ok is false otherwise. */
+/* The array's chunks, when its metalayer makes sense; else 'why' not. */
 static b2c_status read_grid(repair_job *j, const b2i_meta *meta, b2i_grid *grid, b2c_error *why)
 {
     const b2i_state *now = &j->found.s->now;
     b2c_nd nd;
-    size_t at, len;
-    B2I_TRY(b2i_nd_meta_decode(b2i_meta_span(meta), &nd, &at, &len, why));
-    if (nd.ndim > j->ctx->limits.max_ndim) {
-        return b2i_fail_sizes(why, B2C_E_LIMIT, B2C_NO_OFFSET,
-                              "the array has more dimensions than the limit",
-                              j->ctx->limits.max_ndim, nd.ndim);
-    }
+    B2I_TRY(b2i_nd_meta_read(meta, &j->ctx->limits, &nd, why));
     nd.itemsize = 1;
     B2I_TRY(b2i_grid_make(&nd, grid, why));
     uint64_t items = grid->chunk_nbytes;
