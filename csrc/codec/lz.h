@@ -9,6 +9,10 @@
 
 #include "codec_impl.h"
 
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
 /* Functions that are made several times, with constants for some arguments, and those that are
  * called seldom. */
 #if defined(__GNUC__)
@@ -97,20 +101,43 @@ static inline uint64_t b2i_lz_difference(const uint8_t *p, const uint8_t *q)
     return b2i_ld64le(p) ^ b2i_ld64le(q);
 }
 
-/* b2i_lz_equal() behind the first word; not inline, as most matches end in that. */
+/* How many of the first B2I_LZ_STRETCH bytes at p and q are equal. */
+#if defined(__SSE2__) && defined(__GNUC__)
+enum { B2I_LZ_STRETCH = 32 };
+
+static inline unsigned b2i_lz_equal_stretch(const uint8_t *p, const uint8_t *q)
+{
+    const __m128i *a = (const __m128i *)p, *b = (const __m128i *)q;
+    __m128i lo = _mm_cmpeq_epi8(_mm_loadu_si128(a), _mm_loadu_si128(b));
+    __m128i hi = _mm_cmpeq_epi8(_mm_loadu_si128(a + 1), _mm_loadu_si128(b + 1));
+    uint64_t same = (unsigned)_mm_movemask_epi8(lo) | (uint64_t)_mm_movemask_epi8(hi) << 16;
+    return (unsigned)__builtin_ctzll(~same);
+}
+#else
+enum { B2I_LZ_STRETCH = 8 };
+
+static inline unsigned b2i_lz_equal_stretch(const uint8_t *p, const uint8_t *q)
+{
+    uint64_t x = b2i_lz_difference(p, q);
+    return x != 0 ? b2i_lz_low_zero_bytes(x) : 8;
+}
+#endif
+
+/* b2i_lz_equal() behind the first n bytes; not inline, as most matches end before. */
 static B2I_LZ_APART size_t b2i_lz_equal_more(const uint8_t *p, const uint8_t *q, size_t n,
                                              size_t max)
 {
-    enum { LONG = 128, STRETCH = 256 };
-    for (; max - n >= 8; n += 8) {
-        uint64_t x = b2i_lz_difference(p + n, q + n);
-        if (x != 0) {
-            return n + b2i_lz_low_zero_bytes(x);
-        }
-        if (n == LONG) { /* the C library compares with whatever the machine has */
-            while (max - n >= 8 + STRETCH && memcmp(p + n + 8, q + n + 8, STRETCH) == 0) {
-                n += STRETCH;
+    enum { LONG = 128, STRIDE = 256 };
+    const size_t far = n + LONG;
+    for (; max - n >= B2I_LZ_STRETCH; n += B2I_LZ_STRETCH) {
+        if (n == far) { /* the C library compares with whatever the machine has */
+            while (max - n >= B2I_LZ_STRETCH + STRIDE && memcmp(p + n, q + n, STRIDE) == 0) {
+                n += STRIDE;
             }
+        }
+        unsigned same = b2i_lz_equal_stretch(p + n, q + n);
+        if (same < B2I_LZ_STRETCH) {
+            return n + same;
         }
     }
     while (n < max && p[n] == q[n]) {
@@ -119,15 +146,23 @@ static B2I_LZ_APART size_t b2i_lz_equal_more(const uint8_t *p, const uint8_t *q,
     return n;
 }
 
-/* Number of equal bytes at p and q < p, up to 'end' for p. */
+/*
+ * Number of equal bytes at p and q < p, up to 'end' for p.  A word first, as many matches end
+ * there, then a stretch: where a longer one ends cannot be predicted, so the fewer tests the
+ * better.
+ */
 static inline size_t b2i_lz_equal(const uint8_t *p, const uint8_t *q, const uint8_t *end)
 {
     const size_t max = (size_t)(end - p);
-    if (max < 8) {
+    if (max < 8 + B2I_LZ_STRETCH) {
         return b2i_lz_equal_more(p, q, 0, max);
     }
     uint64_t x = b2i_lz_difference(p, q);
-    return x != 0 ? b2i_lz_low_zero_bytes(x) : b2i_lz_equal_more(p, q, 8, max);
+    if (x != 0) {
+        return b2i_lz_low_zero_bytes(x);
+    }
+    unsigned same = b2i_lz_equal_stretch(p + 8, q + 8);
+    return same < B2I_LZ_STRETCH ? 8 + same : b2i_lz_equal_more(p, q, 8 + B2I_LZ_STRETCH, max);
 }
 
 /* Whether four equal bytes start before p, which are then a match at distance 1. */

@@ -71,8 +71,7 @@ B2I_LZ_TEMPLATE bool lz_put(lz_sink *s, const uint8_t *anchor, const uint8_t *p,
                             size_t distance)
 {
     const size_t nlit = (size_t)(p - anchor), n = len - MIN_MATCH;
-    if ((nlit > WIDE) | (n >= 15 + 255) | (s->op_end - s->op < SHORT) |
-        (s->src_end - anchor < WIDE)) {
+    if (nlit > WIDE || n >= 15 + 255 || s->op_end - s->op < SHORT || s->src_end - anchor < WIDE) {
         return put_any(s, anchor, nlit, n, distance);
     }
     /* writes a byte of each length even where there is none */

@@ -82,16 +82,49 @@ static inline size_t equal_before(const search *c, const uint8_t *p, size_t dist
     size_t n = 0;
     if (before >= 8) { /* few branches: how many bytes are equal cannot be predicted */
         uint64_t x = b2i_lz_difference(p - 8, p - 8 - distance);
-        if (x != 0) {
-            n = b2i_lz_high_zero_bytes(x);
-            return n < max ? n : max;
+        n = b2i_lz_high_zero_bytes(x | 1) + (x == 0);
+        n = n < max ? n : max;
+        if (n < 8) {
+            return n;
         }
-        n = max < 8 ? max : 8;
     }
     while (n < max && *(p - n - 1) == *(p - n - 1 - distance)) {
         n++;
     }
     return n;
+}
+
+/*
+ * Looks up the word at p, which takes its place in the table, and returns what may equal it: p - 1
+ * also where nothing was found, as this is no match then.  Without a branch, for whether what a
+ * slot holds is near enough cannot be predicted.
+ */
+static inline const uint8_t *probe(uint32_t *table, const uint8_t *p, uint32_t zero,
+                                   const unsigned min_len)
+{
+    if (b2i_lz_is_run(p)) {
+        return p - 1;
+    }
+    uint32_t *slot = &table[b2i_lz_hash(b2i_ld64le(p), min_len, HASH_LOG)];
+    const uint32_t at = (uint32_t)(uintptr_t)p - zero, more = at - 1 - *slot; /* than 1 byte back */
+    *slot = at;
+    return p - 1 - (more & (0 - (uint32_t)(more < LZ_MAX_DISTANCE)));
+}
+
+/* Whether the first bytes at p and q are equal. */
+static inline bool equal_start(const uint8_t *p, const uint8_t *q, const unsigned min_len)
+{
+    return b2i_lz_difference(p, q) << (64 - 8 * min_len) == 0;
+}
+
+/*
+ * The slot of a word that is learned without being looked up.  What is inside a run goes to the
+ * last one, without a branch; the first is that of zeros.
+ */
+static inline size_t learn_slot(const uint8_t *p, const unsigned min_len, const unsigned hash_log)
+{
+    const size_t run = 0 - (size_t)b2i_lz_is_run(p);
+    return (b2i_lz_hash(b2i_ld64le(p), min_len, hash_log) | run) & (((size_t)1 << hash_log) - 1);
 }
 
 /*
@@ -103,58 +136,63 @@ B2I_LZ_TEMPLATE bool search_segment(search *state, const gear *g, const unsigned
 {
     enum { STEP_LOG = 16 }; /* steps are counted in parts of 2^-16 */
     search c = *state;
-    const unsigned unused = 64 - 8 * min_len;
-    /* a step of 2^16 would be one of 0: inputs of 2 GiB reach a quarter of it */
-    const uint32_t zero = c.zero, longer = (uint32_t)1 << (STEP_LOG - g->skip_log);
-    const uint32_t first_step = (uint32_t)g->step << STEP_LOG;
     uint32_t *table = min_len == 8 ? c.t->far : c.t->near;
+    /* a step of 2^16 would be one of 0: inputs of 2 GiB reach a quarter of it */
+    const uint32_t longer = (uint32_t)1 << (STEP_LOG - g->skip_log);
+    const uint32_t first_step = (uint32_t)g->step << STEP_LOG;
     const uint8_t *p = c.p, *match_end = c.src_end - LZ_LAST_LITERALS;
     uint32_t next_step = c.next_step > first_step ? c.next_step : first_step, step = c.step;
+    const uint8_t *q;
+    size_t len;
 
     for (;;) {
-        uint64_t x = 0;
-        size_t distance = 1;
         /* A loop by itself, with few variables, so that they stay in registers. */
-        for (; p < end; p += step, step = next_step >> STEP_LOG, next_step += longer) {
-            const uint64_t word = b2i_ld64le(p);
-            if (b2i_lz_is_run(p)) {
-                x = b2i_lz_difference(p, p - 1);
-                distance = 1;
-            } else {
-                uint32_t *slot = &table[b2i_lz_hash(word, min_len, HASH_LOG)];
-                const uint32_t at = (uint32_t)(uintptr_t)p - zero;
-                distance = at - *slot;
-                *slot = at;
-                if (distance > LZ_MAX_DISTANCE) {
-                    continue;
-                }
-                x = b2i_ld64le(p - distance) ^ word;
+        for (;; p += step, step = next_step >> STEP_LOG, next_step += longer) {
+            if (p >= end) {
+                goto done;
             }
-            if (x << unused == 0) {
+            q = probe(table, p, c.zero, min_len);
+            if (equal_start(p, q, min_len)) {
                 break;
             }
         }
-        if (p >= end) {
-            break;
-        }
-        size_t len = min_len + b2i_lz_equal(p + min_len, p + min_len - distance, match_end);
-        if (LZ_PREFERS_RUNS && distance > 1 && run_does(p, len, match_end)) {
+        len = min_len + b2i_lz_equal(p + min_len, q + min_len, match_end);
+        if (LZ_PREFERS_RUNS && q < p - 1 && run_does(p, len, match_end)) {
             p += 2;
             continue;
         }
-        const size_t back = equal_before(&c, p, distance);
-        if (!lz_put(&c.sink, c.anchor, p - back, len + back, distance)) {
+        const size_t back = equal_before(&c, p, (size_t)(p - q));
+        if (!lz_put(&c.sink, c.anchor, p - back, len + back, (size_t)(p - q))) {
             return false;
         }
-        p += len;
-        c.anchor = p;
-        next_step = first_step;
         step = 1;
-        if (p < end && !b2i_lz_is_run(p - 2)) {
-            table[b2i_lz_hash(b2i_ld64le(p - 2), min_len, HASH_LOG)] =
-                (uint32_t)(uintptr_t)(p - 2) - zero;
+        next_step = first_step;
+        /* Often one match follows another: by itself, too, as there are no literals to put. */
+        for (;;) {
+            p += len;
+            c.anchor = p;
+            if (p >= end) {
+                goto done;
+            }
+            table[learn_slot(p - 2, min_len, HASH_LOG)] = (uint32_t)(uintptr_t)(p - 2) - c.zero;
+            q = probe(table, p, c.zero, min_len);
+            if (!equal_start(p, q, min_len)) {
+                p++;
+                step = g->step;
+                next_step += longer;
+                break;
+            }
+            len = min_len + b2i_lz_equal(p + min_len, q + min_len, match_end);
+            if (LZ_PREFERS_RUNS && q < p - 1 && run_does(p, len, match_end)) {
+                p += 2;
+                break;
+            }
+            if (!lz_put(&c.sink, p, p, len, (size_t)(p - q))) {
+                return false;
+            }
         }
     }
+done:
     c.p = p;
     c.next_step = next_step;
     c.step = step;
@@ -177,16 +215,11 @@ static inline void learn_match(const search *c, const uint8_t *p, size_t len)
     b2i_lz_table *t = c->t;
     const size_t far[] = { 1, 2, len - 3, len - 2 }, near[] = { 1, len - 2, len - 1 };
     const uint32_t at = (uint32_t)(uintptr_t)p - c->zero;
-    /* what is inside a run goes to slot 0, without a branch */
     for (size_t i = 0; i < sizeof far / sizeof far[0]; i++) {
-        const uint8_t *x = p + far[i];
-        size_t keep = 0 - (size_t)!b2i_lz_is_run(x);
-        t->far[b2i_lz_hash(b2i_ld64le(x), 8, FAR_LOG) & keep] = at + (uint32_t)far[i];
+        t->far[learn_slot(p + far[i], 8, FAR_LOG)] = at + (uint32_t)far[i];
     }
     for (size_t i = 0; i < sizeof near / sizeof near[0]; i++) {
-        const uint8_t *x = p + near[i];
-        size_t keep = 0 - (size_t)!b2i_lz_is_run(x);
-        t->near[b2i_lz_hash(b2i_ld64le(x), PAIR_LEN, NEAR_LOG) & keep] = at + (uint32_t)near[i];
+        t->near[learn_slot(p + near[i], PAIR_LEN, NEAR_LOG)] = at + (uint32_t)near[i];
     }
 }
 
