@@ -267,8 +267,8 @@ static int compare_u32(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The smallest of the n sorted values that is larger than v, or 'dflt'. */
-static uint32_t next_larger(const uint32_t *sorted, uint32_t n, uint32_t v, uint32_t dflt)
+/* How many of the n sorted values are not larger than v. */
+static uint32_t count_to(const uint32_t *sorted, uint32_t n, uint32_t v)
 {
     uint32_t lo = 0, hi = n;
     while (lo < hi) {
@@ -279,10 +279,30 @@ static uint32_t next_larger(const uint32_t *sorted, uint32_t n, uint32_t v, uint
             lo = mid + 1;
         }
     }
-    return lo < n ? sorted[lo] : dflt;
+    return lo;
 }
 
-/* Writers with several threads store blocks in any order: a block ends where the next one starts.
+/* Ends of blocks in any order, from their sorted starts. */
+static b2c_status set_ends(b2i_chunk *c, const uint32_t *sorted, b2c_error *err)
+{
+    uint32_t n = c->head.nblocks;
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t next = count_to(sorted, n, c->starts[i]);
+        if (next >= 2 && sorted[next - 2] == c->starts[i]) {
+            (void)b2i_fail_field(err, B2C_E_CORRUPT, c->head.header_len + 4 * (uint64_t)i, "bstart",
+                                 "two blocks start at the same place");
+            b2i_err_block(err, i);
+            return B2C_E_CORRUPT;
+        }
+        c->ends[i] = next < n ? sorted[next] : c->head.cbytes;
+    }
+    return B2C_OK;
+}
+
+/*
+ * Writers with several threads store blocks in any order: a block ends where the next one starts.
+ * None shares its bytes with another, so all blocks together take no longer than the chunk's
+ * bytes allow.
  */
 static b2c_status find_ends(b2i_chunk *c, b2c_error *err)
 {
@@ -306,11 +326,9 @@ static b2c_status find_ends(b2i_chunk *c, b2c_error *err)
     }
     memcpy(sorted, c->starts, n * sizeof *sorted);
     qsort(sorted, n, sizeof *sorted, compare_u32);
-    for (uint32_t i = 0; i < n; i++) {
-        c->ends[i] = next_larger(sorted, n, c->starts[i], c->head.cbytes);
-    }
+    b2c_status st = set_ends(c, sorted, err);
     b2i_free(sorted);
-    return B2C_OK;
+    return st;
 }
 
 /* The table of block starts; 'data_at' is the first byte that a block may have. */

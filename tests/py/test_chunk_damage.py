@@ -39,6 +39,8 @@ BAD = {
     "bstart inside the table": (patch(PLAIN, 36, i32(40)), b2.CorruptError, 36),
     "bstart negative": (patch(PLAIN, 40, i32(-44)), b2.CorruptError, 40),
     "bstart at the end": (patch(PLAIN, 40, i32(len(PLAIN))), b2.CorruptError, 40),
+    "two blocks of one start": (patch(PLAIN, 40, PLAIN[36:40]), b2.CorruptError, 36),
+    "all blocks of one start": (patch(PLAIN, 36, PLAIN[32:36] * 2), b2.CorruptError, 32),
     "stream runs out of its block": (patch(PLAIN, 44, i32(401)), b2.CorruptError, 44),
     "stream size below -255": (patch(RUN, 36, i32(-256)), b2.CorruptError, 36),
     "run token even": (patch(RUN, 40, b"\x02"), b2.CorruptError, 40),
