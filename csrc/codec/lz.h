@@ -48,7 +48,7 @@ static inline b2i_lz_table *b2i_lz_begin(b2i_codec_state *state, size_t n)
         t->base = B2I_LZ_WINDOW;
         state->lz = t;
     }
-    if (n > UINT32_MAX - B2I_LZ_WINDOW - t->base) {
+    if (n > UINT32_MAX - t->base || UINT32_MAX - t->base - n < B2I_LZ_WINDOW) {
         memset(t->near, 0, sizeof t->near);
         memset(t->far, 0, sizeof t->far);
         t->base = B2I_LZ_WINDOW;

@@ -9,6 +9,7 @@
 #include "harness.h"
 #include "codec.h"
 #include "kinds.h"
+#include "long_use.h"
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -220,28 +221,11 @@ static inline void check_determinism(void)
     free(b);
 }
 
-/* Hash tables count positions over all streams: the same bytes also when they start anew. */
-static inline void check_long_use(void)
+static inline size_t long_use_encode(b2i_codec_state *s, const uint8_t *src, uint8_t *dst)
 {
-    enum { BIG = 1 << 24, N = 30000 };
-    uint8_t *random = room_of(BIG), *data = room_of(N), *first = room_of(N), *dst = room_of(BIG);
-    b2i_codec_state *mine = state;
-    state = b2i_codec_state_new();
-    generate(random, BIG, 0, 1); /* takes little time: the search soon makes long steps */
-    generate(data, N, 8, 1);
-    size_t first_len = encode(5, data, N, first, N);
-    CHECK(first_len > 0);
-    for (int i = 0; i < 300; i++) { /* 2^32 bytes are 256 of them */
-        CHECK_EQ(encode(1, random, BIG, dst, BIG - 1), 0);
-        size_t len = encode(5, data, N, dst, N);
-        CHECK(len == first_len && memcmp(dst, first, first_len) == 0);
-    }
-    b2i_codec_state_free(state);
-    state = mine;
-    free(random);
-    free(data);
-    free(first);
-    free(dst);
+    size_t len;
+    CHECK_EQ(coder->encode(s, 5, src, LONG_USE_LEN, dst, LONG_USE_LEN, &len), B2C_OK);
+    return len;
 }
 
 /* Every stream cut short at every place, and with every wrong size around the right one. */

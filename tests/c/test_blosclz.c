@@ -7,6 +7,7 @@
 #include "harness.h"
 #include "codec.h"
 #include "kinds.h"
+#include "long_use.h"
 
 static const b2i_codec *codec;
 static b2i_codec_state *state;
@@ -405,29 +406,11 @@ static void test_determinism(void)
     free(b);
 }
 
-/* The hash table counts positions over all streams: the same bytes also when they start anew. */
-static void test_long_use(void)
+static size_t long_use_encode(b2i_codec_state *s, const uint8_t *src, uint8_t *dst)
 {
-    enum { BIG = 1 << 24, N = 30000 };
-    uint8_t *random = room_of(BIG), *data = room_of(N), *first = room_of(N), *dst = room_of(BIG);
-    size_t first_len = 0, len = 0;
-    b2i_codec_state *s = b2i_codec_state_new();
-    generate(random, BIG, 0, 1); /* takes little time: the search soon makes long steps */
-    generate(data, N, 8, 1);
-    CHECK_EQ(codec->encode(s, 5, NULL, data, N, first, N, &first_len), B2C_OK);
-    CHECK(first_len > 0);
-    for (int i = 0; i < 300; i++) { /* 2^32 bytes are 256 of them */
-        CHECK_EQ(codec->encode(s, 1, NULL, random, BIG, dst, BIG, &len), B2C_OK);
-        CHECK_EQ(len, 0);
-        CHECK_EQ(codec->encode(s, 5, NULL, data, N, dst, N, &len), B2C_OK);
-        CHECK_EQ(len, first_len);
-        CHECK(memcmp(dst, first, first_len) == 0);
-    }
-    b2i_codec_state_free(s);
-    free(random);
-    free(data);
-    free(first);
-    free(dst);
+    size_t len;
+    CHECK_EQ(codec->encode(s, 5, NULL, src, LONG_USE_LEN, dst, LONG_USE_LEN, &len), B2C_OK);
+    return len;
 }
 
 /* ---- mutations: never out of bounds, and the same verdict as the plain decoder ---- */
@@ -489,7 +472,7 @@ int main(void)
     test_noise_somewhere();
     test_cap();
     test_determinism();
-    test_long_use();
+    check_long_use(long_use_encode);
     test_mutations();
     b2i_codec_state_free(state);
     return RESULT();

@@ -429,7 +429,7 @@ int main(void)
     check_round_trips();
     check_cap();
     check_determinism();
-    check_long_use();
+    check_long_use(long_use_encode);
     check_truncations();
     check_mutations();
 #if defined(B2I_HAVE_LIBDEFLATE) || defined(B2I_HAVE_ZLIB)

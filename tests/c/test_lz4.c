@@ -360,7 +360,7 @@ int main(void)
     check_round_trips();
     check_cap();
     check_determinism();
-    check_long_use();
+    check_long_use(long_use_encode);
     check_truncations();
     check_mutations();
 #ifdef B2I_HAVE_LZ4
