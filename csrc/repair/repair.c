@@ -151,7 +151,7 @@ static b2c_status read_grid(repair_job *j, const b2i_meta *meta, b2i_grid *grid,
     B2I_TRY(b2i_nd_meta_read(meta, &j->ctx->limits, &nd, why));
     nd.itemsize = 1;
     B2I_TRY(b2i_grid_make(&nd, grid, why));
-    uint64_t items = grid->chunk_nbytes;
+    uint64_t items = grid->chunk_total > 0 ? grid->chunk_nbytes : 0; /* as b2i_nd_from_schunk() */
     nd.itemsize = now->cparams.typesize;
     if (items > 0 && j->size > 0 && j->size % items == 0 && j->size / items <= B2C_MAX_TYPESIZE) {
         nd.itemsize = (uint32_t)(j->size / items);
