@@ -5,15 +5,15 @@ SPDX-License-Identifier: BSD-3-Clause
 
 from __future__ import annotations
 
-import ast
 from typing import Any
 
 import numpy as np
 
+from . import dtype_grammar as grammar
 from .errors import FormatError
 
-_MAX_TEXT = 1 << 16  # longer descriptions are refused before they are parsed
-_MAX_ITEMSIZE = 536866816
+# What NumPy raises for descriptions that have the right form, and none of which is a defect of ours.
+_REFUSED = (ValueError, TypeError, KeyError, OverflowError, MemoryError, RecursionError, SystemError)
 
 
 def check_dtype(dtype: Any) -> np.dtype[Any]:
@@ -69,35 +69,35 @@ def to_text(dtype: np.dtype[Any]) -> str:
     if extension_name(dt):
         return f"|V{dt.itemsize}"
     text = dt.str if dt.fields is None else str(dt)
-    if _parse(text) != dt:
+    if not _describes(text, dt):
         raise TypeError(f"dtype {dt} has no portable description; view the data as {dt.str}")
     return text
 
 
-def from_text(text: str, itemsize: int | None = None) -> np.dtype[Any]:
+def _describes(described: Any, dtype: np.dtype[Any]) -> bool:
+    try:
+        made = grammar.parse(described) if isinstance(described, str) else grammar.build(described)
+    except _REFUSED:
+        return False
+    return made == dtype
+
+
+def from_text(text: str, itemsize: int | None = None, path: str | None = None) -> np.dtype[Any]:
     """The dtype of a b2nd metalayer.
 
-    Where it contradicts `itemsize`, which the chunks vouch for, items are opaque bytes.
-    Raises FormatError when the text is no dtype.
+    Where it contradicts `itemsize`, which the chunks vouch for, items are opaque bytes; so are those that
+    are arrays themselves, which arrays of NumPy cannot have.  Raises FormatError when the text is no
+    dtype; `path` is that of the file.
     """
     try:
-        dt = _parse(text)
-    except (ValueError, TypeError, SyntaxError, KeyError, MemoryError, RecursionError) as exc:
-        raise FormatError(f"{text[:80]!r} is no NumPy dtype: {exc}", field="dtype") from None
-    if dt.hasobject or not 0 < dt.itemsize <= _MAX_ITEMSIZE:
-        raise FormatError(f"dtype {text[:80]!r} cannot be read from bytes", field="dtype")
+        dt = grammar.parse(text)
+    except _REFUSED as exc:
+        raise FormatError(f"{text[:80]!r} is no NumPy dtype: {exc}", field="dtype", path=path) from None
+    if not 0 < dt.itemsize <= grammar.MAX_ITEMSIZE:
+        raise FormatError(f"dtype {text[:80]!r} cannot be read from bytes", field="dtype", path=path)
     if itemsize is not None and dt.itemsize != itemsize:
         return np.dtype((np.void, itemsize))
-    return dt
-
-
-def _parse(text: str) -> np.dtype[Any]:
-    if len(text) > _MAX_TEXT:
-        raise ValueError("the description is too long")
-    if text[:1] in ("[", "{", "("):
-        text = ast.literal_eval(text)
-    dt: np.dtype[Any] = np.dtype(text)
-    return dt
+    return dt if dt.subdtype is None else np.dtype((np.void, dt.itemsize))
 
 
 def to_msgpack(dtype: np.dtype[Any]) -> Any:
@@ -109,27 +109,23 @@ def to_msgpack(dtype: np.dtype[Any]) -> Any:
         )
     if dt.fields is None:
         return dt.str
-    descr = dt.descr
-    return descr if np.dtype(descr) == dt else to_text(dt)
+    try:
+        descr = dt.descr
+    except ValueError:  # fields overlap or are out of order
+        return to_text(dt)
+    return descr if _describes(descr, dt) else to_text(dt)
 
 
 def from_msgpack(stored: Any) -> np.dtype[Any]:
     """The reverse of to_msgpack(); FormatError for anything else."""
     if isinstance(stored, str):
         return from_text(stored)
+    if not isinstance(stored, list | tuple):
+        raise FormatError(f"a dtype is a text or a list, not a {type(stored).__name__}", field="dtype")
     try:
-        dt = np.dtype([_field(f) for f in stored])
-    except (ValueError, TypeError, IndexError, RecursionError) as exc:
+        dt = grammar.build(list(stored))
+    except _REFUSED as exc:
         raise FormatError(f"the stored dtype is malformed: {exc}", field="dtype") from None
-    if dt.hasobject or not 0 < dt.itemsize <= _MAX_ITEMSIZE:
+    if not 0 < dt.itemsize <= grammar.MAX_ITEMSIZE:
         raise FormatError(f"dtype {dt} cannot be read from bytes", field="dtype")
     return dt
-
-
-def _field(entry: Any) -> tuple[Any, ...]:
-    """One entry of a descr list, whose tuples msgpack may have turned into lists."""
-    name, kind, *shape = entry
-    if isinstance(kind, list | tuple):
-        kind = [_field(f) for f in kind]
-    name = tuple(name) if isinstance(name, list) else name
-    return (name, kind, *(tuple(s) if isinstance(s, list) else s for s in shape))

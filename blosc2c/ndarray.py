@@ -20,6 +20,7 @@ from .errors import ClosedError, FormatError, ParameterError
 from .field import NDField, is_name
 from .indexing import Box, Gather, parse_key, place_points, rest_of
 from .limits import check_result
+from .packed import plain_text
 from .params import CParams, DParams
 from .partition import Shape, boxes, extended, grid_of, slabs
 from .schunk import ChunkInfo, Report, SChunk, codec_summary, human
@@ -774,9 +775,11 @@ def _stored_dtype(schunk: SChunk, itemsize: int, meta: bytes | None) -> np.dtype
         text = raw[at[0] : at[0] + n[0]].decode()
     except UnicodeDecodeError as exc:
         raise FormatError(f"the dtype is not UTF-8: {exc}", path=schunk.urlpath, field="dtype") from None
-    dt = dtypes.from_text(text, itemsize)
-    if dt.kind == "V" and EXTENSION_META in schunk.meta:
-        dt = dtypes.extension(schunk.meta[EXTENSION_META], itemsize) or dt
+    dt = dtypes.from_text(text, itemsize, schunk.urlpath)
+    if dt.kind == "V":
+        name = schunk.meta.find(EXTENSION_META)
+        # A text and nothing else: a frame in its place would be opened by opening this one.
+        dt = (name and dtypes.extension(plain_text(name), itemsize)) or dt
     return dt
 
 

@@ -70,6 +70,17 @@ UNPACK_ERRORS = (
 )
 
 
+def plain_text(packed: bytes) -> str | None:
+    """The text that pack() made these bytes of; None when they are anything else, which is not decoded."""
+    try:
+        length, at = (packed[0] & 0x1F, 1) if 0xA0 <= packed[0] <= 0xBF else (packed[1], 2)
+        text = packed[at:].decode()
+    except (IndexError, UnicodeDecodeError):
+        return None
+    is_text = packed[0] == 0xD9 or at == 1
+    return text if is_text and len(packed) == at + length else None
+
+
 def _to_msgpack(value: Any) -> Any:
     """What msgpack can store in place of a `value` that is none of its own types."""
     if isinstance(value, tuple):
