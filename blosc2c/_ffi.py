@@ -348,6 +348,27 @@ def context(nthreads: int = 0, nbytes: int | None = None) -> Any:
     return _prepare_context(local, nthreads)
 
 
+@contextlib.contextmanager
+def collecting_damage(path: str | None) -> Iterator[Callable[[], list[BaseException]]]:
+    """Reads of this thread go on past damaged chunks; what is given tells those of a read that failed.
+
+    They come in the order of the chunks, and of the blocks of a chunk.
+    """
+    ctx, err, damage = _local.ctx or context(), new_error(), new_error()
+
+    def found() -> list[BaseException]:
+        failures = []
+        while lib.b2c_ctx_damage(ctx, len(failures), damage, err) == lib.B2C_OK:
+            failures.append((damage.chunk, damage.block, exception(damage.status, damage, path)))
+        return [exc for _, _, exc in sorted(failures, key=lambda failure: failure[:2])]
+
+    check(lib.b2c_ctx_collect_damage(ctx, True, err), err)
+    try:
+        yield found
+    finally:
+        check(lib.b2c_ctx_collect_damage(ctx, False, err), err)
+
+
 def _prepare_context(local: _Local, nthreads: int) -> Any:
     pool = threads.pool_for(nthreads)
     err = new_error()
@@ -440,7 +461,8 @@ class Handle:
         self.limits: Any = None  # Limits of what it returns; None: the default
         self.may_outdate = False  # others may change what it was opened on
         # Damaged chunks, which are read as zeros, and what is wrong; None: that is an error.
-        self.damage: dict[int, Exception] | None = None
+        self.damage: dict[int, BaseException] | None = None
+        self._filled: dict[int, int] = {}  # how many there were before each of them
         self._followers: dict[int, weakref.ref[Any]] = {}  # by id(); a WeakSet takes far longer
         self._closed_because = ""
         self._readers: collections.deque[None] = collections.deque()  # as many as there are
@@ -613,20 +635,31 @@ class Handle:
                 self.tell(ptr)
         return bool(change[0] != lib.B2C_CHANGE_NONE)
 
-    def fill(self, exc: Exception, path: str | None) -> bool:
-        """After a read that failed: whether it was for a damaged chunk, which is zeros from now on."""
-        chunk, err = chunk_of(exc), new_error()
-        if self.damage is None or chunk is None:
-            return False
-        with self._alone() as ptr:
-            if chunk not in self.damage:  # else another thread was here first
-                zeros = lib.B2C_SPECIAL_ZERO
-                check(lib.b2c_schunk_update_special(ptr, chunk, zeros, ffi.NULL, err), err, path)
+    def fill(self, failures: list[BaseException], known: int, path: str | None) -> None:
+        """After a read that failed for damaged chunks alone: they are zeros from now on.
+
+        known : how many there were before the read.  What it has found in one of those, or is not
+            the damage of a chunk, is raised
+        """
+        if self.damage is None:
+            raise failures[0]
+        for exc in failures:
+            chunk = chunk_of(exc)
+            if chunk is None or self._filled.get(chunk, known) < known:
+                raise exc
+            with self._alone() as ptr:
+                if chunk in self.damage:  # another thread, or another block of it
+                    continue
+                self._fill(ptr, chunk, path)
+                self._filled[chunk] = len(self.damage)
                 self.damage[chunk] = exc
-                self.tell(ptr)
-                where = f"{path}: " if path else ""
-                warnings.warn(f"{where}chunk {chunk} is read as zeros: {exc}", errors.DamageWarning, 2)
-        return True
+            where = f"{path}: " if path else ""
+            warnings.warn(f"{where}chunk {chunk} is read as zeros: {exc}", errors.DamageWarning, 2)
+
+    def _fill(self, ptr: Any, chunk: int, path: str | None) -> None:
+        err = new_error()
+        check(lib.b2c_schunk_update_special(ptr, chunk, lib.B2C_SPECIAL_ZERO, ffi.NULL, err), err, path)
+        self.tell(ptr)
 
     def add_follower(self, follower: Any) -> None:
         """Let it be told of every new state, by follow(ptr), as long as it lives."""

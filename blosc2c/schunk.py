@@ -342,7 +342,7 @@ class SChunk(Editing, Callbacks, VLBlocks):
         return self.handle.damage is None and bool(self.c_info().is_writable)
 
     @property
-    def damage(self) -> dict[int, Exception]:
+    def damage(self) -> dict[int, BaseException]:
         """Damaged chunks that were read as zeros so far, and what is wrong with each.
 
         Empty without ``open(on_damage="fill")``.
@@ -491,13 +491,15 @@ class SChunk(Editing, Callbacks, VLBlocks):
                 self.decompress_chunk(nchunk)
 
     def _around_damage(self, call: Callable[[Any], T]) -> T:
-        while True:  # each time without one more damaged chunk
-            try:
-                with self.handle as ptr:
-                    return call(ptr)
-            except Exception as exc:
-                if not self.handle.fill(exc, self.urlpath):
-                    raise
+        while True:  # each time without the damaged chunks that the one before has found
+            known = len(self.handle.damage or ())
+            with _ffi.collecting_damage(self.urlpath) as found:
+                try:
+                    with self.handle as ptr:
+                        return call(ptr)
+                except Exception as exc:
+                    failures = found() or [exc]
+            self.handle.fill(failures, known, self.urlpath)
 
     def _chunk_info(self, ptr: Any, nchunk: int) -> Any:
         info, err = ffi.new("b2c_chunk_info *"), new_error()

@@ -64,6 +64,27 @@ static void read_ranges(const b2c_schunk *s, uint64_t nbytes)
     FUZZ_REQUIRE(b2c_schunk_read(s, fuzz_ctx(), nbytes, 1, out, sizeof out, NULL) != B2C_OK);
 }
 
+/* All at once, past what is damaged: chunks that are told of are those that cannot be read alone.
+ */
+static void read_past_damage(const b2c_schunk *s, uint64_t nbytes)
+{
+    static uint8_t out[FUZZ_MAX_NBYTES];
+    b2c_error first, damage, err;
+    uint64_t n = 0;
+    if (nbytes > sizeof out || b2c_ctx_collect_damage(fuzz_ctx(), 1, &err) != B2C_OK) {
+        return;
+    }
+    b2c_status status = b2c_schunk_read(s, fuzz_ctx(), 0, nbytes, out, sizeof out, &first);
+    fuzz_check_error(status, &first);
+    while (b2c_ctx_damage(fuzz_ctx(), n, &damage, &err) == B2C_OK) {
+        fuzz_check_error(damage.status, &damage);
+        FUZZ_REQUIRE(status != B2C_OK && damage.chunk >= first.chunk);
+        n++;
+    }
+    FUZZ_REQUIRE(status == B2C_OK || n > 0);
+    FUZZ_REQUIRE(b2c_ctx_collect_damage(fuzz_ctx(), 0, &err) == B2C_OK);
+}
+
 /* What could be opened can be written as a frame again, or says why not. */
 static void rewrite(const b2c_schunk *s, size_t n)
 {
@@ -134,6 +155,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     FUZZ_REQUIRE(b2c_schunk_decode_chunk(s, fuzz_ctx(), info.nchunks, NULL, 0, &(size_t){ 0 },
                                          NULL) != B2C_OK);
     read_ranges(s, info.nbytes);
+    read_past_damage(s, info.nbytes);
     read_array(s);
     rewrite(s, n);
     b2c_schunk_free(s);

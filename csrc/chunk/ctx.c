@@ -87,6 +87,7 @@ void b2c_ctx_free(b2c_ctx *ctx)
         ctx->free_above(ctx->above);
     }
     b2i_free(ctx->workers);
+    b2i_buf_free(&ctx->damage);
     b2i_scratch_free(&ctx->ref);
     b2i_free(ctx);
 }
@@ -152,6 +153,7 @@ b2c_status b2i_ctx_helpers(b2c_ctx *ctx, uint64_t nitems, uint32_t *nworkers, b2
     }
     for (uint32_t i = 0; i < n; i++) {
         ctx->helpers[i]->limits = ctx->limits;
+        ctx->helpers[i]->collects = ctx->collects;
     }
     *nworkers = n;
     return B2C_OK;

@@ -43,6 +43,8 @@ struct b2c_ctx {
     void *above; /* what the layers above keep with it, and how to free that */
     void (*free_above)(void *above);
     b2i_hook pre, post; /* of chunks that are alone */
+    bool collects;      /* reads go on past damaged chunks, see damage.c */
+    b2i_buf damage;     /* b2c_error of each */
 };
 
 /*
@@ -59,6 +61,13 @@ b2c_status b2i_ctx_helpers(b2c_ctx *ctx, uint64_t nitems, uint32_t *nworkers, b2
 
 /* The context's decoded blocks, or NULL when there is no memory for them. */
 b2i_block_cache *b2i_ctx_cache(b2c_ctx *ctx);
+
+/*
+ * After a chunk of a read of 'nchunks' chunks: 'st', or B2C_OK when the context collects damage and
+ * the failure was noted.  At the end of the read b2i_damage_status() fails with the first of all.
+ */
+b2c_status b2i_damage_skip(b2c_ctx *ctx, uint64_t nchunks, b2c_status st, const b2c_error *err);
+b2c_status b2i_damage_status(const b2c_ctx *ctx, b2c_error *err);
 
 /* The worker's state with codecs in place.  B2C_E_MEMORY. */
 b2c_status b2i_ctx_worker(b2c_ctx *ctx, uint32_t worker, b2i_worker **out, b2c_error *err);

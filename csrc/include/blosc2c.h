@@ -229,6 +229,19 @@ B2C_API B2C_MUST_USE b2c_status b2c_ctx_set_nthreads(b2c_ctx *ctx, uint32_t nthr
 B2C_API B2C_MUST_USE b2c_status b2c_ctx_set_limits(b2c_ctx *ctx, const b2c_limits *limits,
                                                    b2c_error *err);
 
+/*
+ * With b2c_ctx_collect_damage() and 'on', reads of data across chunks go on past a chunk that they
+ * cannot read, so that one call finds all such chunks that it needs.  It fails all the same, with
+ * the lowest of them, and b2c_ctx_damage() tells the i-th of all, in no particular order and some
+ * of them more than once: B2C_E_NOT_FOUND beyond the last one.  What is not the fault of a chunk,
+ * such as B2C_E_MEMORY and B2C_E_CALLBACK, ends a read at once, as does a read without an 'err'.
+ * Each call with 'on' begins anew; without, nothing is collected any more.  B2C_E_ARGUMENT: a
+ * pointer is NULL.
+ */
+B2C_API B2C_MUST_USE b2c_status b2c_ctx_collect_damage(b2c_ctx *ctx, int on, b2c_error *err);
+B2C_API B2C_MUST_USE b2c_status b2c_ctx_damage(const b2c_ctx *ctx, uint64_t i, b2c_error *damage,
+                                               b2c_error *err);
+
 /* ---- Chunks ------------------------------------------------------------ */
 
 typedef struct b2c_cparams {

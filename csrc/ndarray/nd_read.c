@@ -229,9 +229,8 @@ static b2c_status read_open_chunk(const read_job *r, chunk_job *j, b2i_stored_ch
     return st;
 }
 
-/* The i-th chunk: its blocks, or n of them that are missing. */
-static b2c_status read_chunk(const read_job *r, b2c_ctx *ctx, uint64_t i, missing *m, uint32_t n,
-                             b2c_error *err)
+static b2c_status try_chunk(const read_job *r, b2c_ctx *ctx, uint64_t i, missing *m, uint32_t n,
+                            b2c_error *err)
 {
     b2i_stored_chunk alone, *kept;
     chunk_job j;
@@ -252,6 +251,14 @@ static b2c_status read_chunk(const read_job *r, b2c_ctx *ctx, uint64_t i, missin
         st = read_open_chunk(r, &j, kept, n, err);
     } while (b2i_kept_chunk_close(kept, st));
     return st;
+}
+
+/* The i-th chunk: its blocks, or n of them that are missing. */
+static b2c_status read_chunk(const read_job *r, b2c_ctx *ctx, uint64_t i, missing *m, uint32_t n,
+                             b2c_error *err)
+{
+    b2c_status st = try_chunk(r, ctx, i, m, n, err);
+    return st == B2C_OK ? st : b2i_damage_skip(ctx, r->s->now.nchunks, st, err);
 }
 
 /* ---- all chunks ---- */
@@ -415,7 +422,8 @@ b2c_status b2i_nd_read(const b2c_schunk *schunk, b2c_ctx *ctx, const b2i_selecti
     /* What a post-filter makes of a block may be something else the next time. */
     bool keep = nbytes <= KEPT_READ_NBYTES && schunk->post.fn == NULL;
     b2i_block_cache *cache = keep ? b2i_ctx_cache(ctx) : NULL;
-    return cache != NULL ? read_kept(&r, cache, err) : read_all(&r, nbytes, err);
+    B2I_TRY(cache != NULL ? read_kept(&r, cache, err) : read_all(&r, nbytes, err));
+    return b2i_damage_status(ctx, err);
 }
 
 /* ---- one item ---- */

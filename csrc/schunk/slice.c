@@ -49,10 +49,14 @@ b2c_status b2i_schunk_read(const b2c_schunk *s, b2c_ctx *ctx, uint64_t at, uint6
         uint64_t inner = at - b2i_schunk_chunk_at(s, nchunk);
         uint64_t left = b2i_schunk_chunk_nbytes(s, nchunk) - inner;
         uint64_t part = n < left ? n : left;
-        B2I_TRY(read_part(s, ctx, nchunk, inner, part, dst, err));
+        b2c_status st = read_part(s, ctx, nchunk, inner, part, dst, err);
+        if (st != B2C_OK) {
+            b2i_err_chunk(err, (int64_t)nchunk);
+            B2I_TRY(b2i_damage_skip(ctx, s->now.nchunks, st, err));
+        }
         at += part;
         n -= part;
         dst += part;
     }
-    return B2C_OK;
+    return b2i_damage_status(ctx, err);
 }

@@ -71,6 +71,11 @@ static void test_contexts(void)
     CHECK_EQ(b2c_ctx_set_nthreads(NULL, 1, NULL), B2C_E_ARGUMENT); /* nobody wants to know why */
     REFUSED(b2c_ctx_set_limits(NULL, NULL, &err));
     CHECK_EQ(b2c_ctx_set_limits(c, NULL, &err), B2C_OK);
+    REFUSED(b2c_ctx_collect_damage(NULL, 1, &err));
+    CHECK_EQ(b2c_ctx_collect_damage(c, 1, &err), B2C_OK);
+    REFUSED(b2c_ctx_damage(NULL, 0, &err, &err));
+    REFUSED(b2c_ctx_damage(c, 0, NULL, &err));
+    CHECK_EQ(b2c_ctx_damage(c, 0, &err, &err), B2C_E_NOT_FOUND);
     b2c_ctx_free(c);
     b2c_ctx_free(NULL);
     b2c_pool_free(pool);

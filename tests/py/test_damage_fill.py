@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import threading
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -200,6 +201,88 @@ def test_threads_agree(path):
             thread.join()
         assert results == [True] * 4
         assert sorted(a.schunk.damage) == list(range(0, 10, 2))
+
+
+class Counted:
+    """The C library, of which calls of the reading functions are counted."""
+
+    def __init__(self, lib):
+        self._lib, self.ncalls = lib, 0
+
+    def __getattr__(self, name):
+        if name in ("b2c_schunk_read", "b2c_nd_read", "b2c_nd_read_places"):
+            self.ncalls += 1
+        return getattr(self._lib, name)
+
+
+@pytest.fixture
+def counted(monkeypatch):
+    counted = Counted(blosc2c._ffi.lib)
+    for module in ("blosc2c.schunk", "blosc2c.ndarray"):
+        monkeypatch.setattr(f"{module}.lib", counted)
+    return counted
+
+
+READS = {
+    "box": lambda a: a[:],
+    "steps": lambda a: a[1::7],
+    "few items": lambda a: a[::487],
+    "places": lambda a: a[[*range(0, 200_000, 250)]],
+    "grid": lambda a: a.oindex[np.arange(0, 200_000, 250)],
+    "super-chunk": lambda a: np.frombuffer(a.schunk[:], a.dtype),
+}
+
+
+class Sound:
+    """What the same reads give of the items that are to be there."""
+
+    def __init__(self, items):
+        self.items, self.oindex, self.schunk, self.dtype = items, items, items.view("u1"), items.dtype
+
+    def __getitem__(self, key):
+        return self.items[key]
+
+
+@pytest.mark.parametrize("read", READS)
+@pytest.mark.parametrize("nthreads", [1, 4])
+def test_one_read_finds_all_damage(tmp_path, counted, read, nthreads):
+    """The whole is not read again for each damaged chunk, which would take quadratic time."""
+    path, items = str(tmp_path / "a.b2nd"), np.arange(200_000, dtype="i8")
+    blosc2c.asarray(items, chunks=(1000,), blocks=(100,), urlpath=path).close()
+    bad = list(range(1, 200, 3))
+    with blosc2c.open_schunk(path) as s:
+        chunks = [s.get_chunk(n) for n in bad]
+    raw = bytearray(Path(path).read_bytes())
+    for chunk in chunks:
+        raw[raw.find(chunk) + 60] ^= 0x55
+    Path(path).write_bytes(raw)
+    wanted = expected(bad, items)
+    dparams = {"nthreads": nthreads}
+    with blosc2c.open(path, on_damage="fill", dparams=dparams) as a, pytest.warns(DamageWarning) as seen:
+        got = READS[read](a)
+        ncalls = counted.ncalls
+        damage = list(a.schunk.damage)
+    assert (got == READS[read](Sound(wanted))).all()
+    assert ncalls == 2
+    assert damage == bad
+    assert [str(w.message).split()[2] for w in seen] == [str(n) for n in bad]
+
+
+def test_damage_that_zeros_do_not_mend(tmp_path):
+    """A chunk whose size is not that of the array's chunks is reported; it cannot be filled."""
+    path = str(tmp_path / "a.b2nd")
+    write_array(path)
+    with blosc2c.open_schunk(path) as s:
+        meta = s.meta.raw("b2nd")
+    odd = str(tmp_path / "odd.b2nd")
+    with blosc2c.SChunk._new(
+        blosc2c.params.Keeping(urlpath=odd), 0, blosc2c.CParams(typesize=4), blosc2c.DParams(), {"b2nd": meta}
+    ) as s:
+        for _ in range(10):
+            s.append_data(np.arange(999, dtype="i4"))
+    size = pytest.raises(blosc2c.FormatError, match="size")
+    with blosc2c.open(odd, on_damage="fill") as a, pytest.warns(DamageWarning), size:
+        a[:]
 
 
 def test_damaged_chunks_can_be_replaced_and_deleted(path):
