@@ -459,6 +459,7 @@ class Handle:
         self.writes_to: str | None = None  # path of a file that is to be closed
         self._locks: str | None = None
         self.limits: Any = None  # Limits of what it returns; None: the default
+        self.is_new = False  # made here, not opened: its metalayers may have any size
         self.may_outdate = False  # others may change what it was opened on
         # Damaged chunks, which are read as zeros, and what is wrong; None: that is an error.
         self.damage: dict[int, BaseException] | None = None

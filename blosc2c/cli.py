@@ -317,8 +317,10 @@ def _plain(value: Any) -> Any:
 
 
 def _metadata(obj: SChunk | NDArray) -> str:
-    lines = [f"meta    : {name} = {value!r}" for name, value in obj.meta.items()]
-    lines += [f"vlmeta  : {name} = {value!r}" for name, value in obj.vlmeta.items()]
+    from .meta import printable
+
+    lines = [f"meta    : {printable(name)} = {value!r}" for name, value in obj.meta.getall().items()]
+    lines += [f"vlmeta  : {printable(name)} = {value!r}" for name, value in obj.vlmeta.getall().items()]
     return "\n".join(lines)
 
 

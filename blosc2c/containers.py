@@ -13,6 +13,7 @@ import zipfile
 from typing import TYPE_CHECKING, Any
 
 from .errors import Blosc2Error, CorruptError, FormatError, NotFoundError
+from .meta import printable
 
 if TYPE_CHECKING:
     from .schunk import SChunk
@@ -77,7 +78,7 @@ def summary(embed: SChunk) -> str:
 
 
 def _listed(names: list[str]) -> str:
-    some = ", ".join(names[:5]) + (", ..." if len(names) > 5 else "")
+    some = ", ".join(map(printable, names[:5])) + (", ..." if len(names) > 5 else "")
     return f"{len(names)} object{'s' * (len(names) != 1)}; open one with member=: {some}"
 
 

@@ -190,12 +190,12 @@ def _copy(source: NDArray, dtype: Any, kwargs: dict[str, Any]) -> NDArray:
         kwargs["meta"] = {name: source.meta[name] for name in source.meta if name not in derived}
 
     def fill(new: NDArray) -> None:
+        new.schunk.handle.limits = source.schunk.handle.limits
         if same_chunks:  # stored bytes as they are
             new.schunk.copy_chunks(source.schunk)
             return
         new._fill_from(source)
-        for name, value in source.vlmeta.items():
-            new.vlmeta[name] = value
+        new.vlmeta.update(source.vlmeta.getall())
 
     return _build(source.shape, dt, kwargs, fill)
 

@@ -18,6 +18,7 @@ from . import _ffi
 from . import limits as bounds
 from ._ffi import check, ffi, lib, new_error
 from .errors import Blosc2Error, ChecksumError, FrameExistsError, ParameterError
+from .meta import decode, max_meta_nbytes
 
 if TYPE_CHECKING:
     from .schunk import SChunk
@@ -170,17 +171,37 @@ def _attempt(report: Report, kind: str, action: Callable[[], Any]) -> bool:
             raise
         report.add(Problem(kind, str(exc)))
         return True
+    except MemoryError as exc:
+        report.add(Problem(kind, str(exc) or "it takes more memory than there is"))
+        return True
     return False
 
 
 def _verify_metadata(schunk: SChunk, report: Report) -> None:
-    for kind, mapping in (("meta", schunk.meta), ("vlmeta", schunk.vlmeta)):
-        for name in mapping:
-            _attempt(report, kind, functools.partial(mapping.__getitem__, name))
+    for name in schunk.meta:
+        _attempt(report, "meta", functools.partial(schunk.meta.__getitem__, name))
+    _verify_vlmeta(schunk, report)
     if schunk.is_array:
         from .ndarray import NDArray
 
         _attempt(report, "array", lambda: NDArray._from_schunk(schunk))
+
+
+def _verify_vlmeta(schunk: SChunk, report: Report) -> None:
+    vlmeta, nbytes, most = schunk.vlmeta, 0, max_meta_nbytes(schunk)
+
+    def check_value(name: str) -> None:
+        nonlocal nbytes
+        packed = vlmeta.raw(name)
+        nbytes += len(packed)
+        decode(packed, name, schunk)
+
+    for name in vlmeta:
+        if nbytes > most:
+            what = f"vlmetalayers decode to more than max_meta_nbytes, {most}: {name!r} and later ones were not read"
+            report.add(Problem("vlmeta", what))
+            return
+        _attempt(report, "vlmeta", functools.partial(check_value, name))
 
 
 _AT_ONCE = 64  # chunks that are verified by one call, so that it can be interrupted
@@ -252,7 +273,8 @@ class _Listener:
         kind = _PARTS[note.part]
         if kind == "chunk" and isinstance(exc, ChecksumError):
             kind = "checksum"
-        name = f"{_ffi.text(note.name)!r}: " if note.name else ""
+        # A damaged frame may have names that are no UTF-8.
+        name = f"{bytes(ffi.string(note.name)).decode(errors='surrogateescape')!r}: " if note.name else ""
         facts = _ffi.facts_of(note.error)
         self.report.add(Problem(kind, f"{name}{exc}", facts["offset"], facts["chunk"], facts["block"]))
         if note.nchunks and len(self.report.lost) < MAX_PROBLEMS:

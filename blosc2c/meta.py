@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 from . import _ffi
 from . import packed as packed_values
 from ._ffi import check, ffi, lib, new_error
-from .errors import ClosedError, CorruptError, NotFoundError, ParameterError
+from .errors import ClosedError, CorruptError, LimitError, NotFoundError, ParameterError
+from .limits import of
 
 if TYPE_CHECKING:
     from .schunk import SChunk
@@ -25,12 +26,33 @@ def encode(value: Any) -> bytes:
     return packed_values.pack(value)
 
 
-def decode(stored: bytes, name: str, path: str | None = None) -> Any:
-    """The value of a metalayer; CorruptError when the bytes hold none."""
+def decode(stored: bytes, name: str, schunk: SChunk) -> Any:
+    """The value of a metalayer; CorruptError when the bytes hold none, LimitError when it is too much."""
     try:
-        return packed_values.unpack(stored)
+        return packed_values.unpack(stored, schunk.handle.limits)
+    except LimitError as exc:
+        raise LimitError(
+            f"the value of metalayer {name!r}: {exc}",
+            path=schunk.urlpath,
+            field=exc.field,
+            expected=exc.expected,
+            actual=exc.actual,
+        ) from None
     except packed_values.UNPACK_ERRORS as exc:
-        raise CorruptError(f"the value of metalayer {name!r} cannot be read: {exc}", path=path) from None
+        raise CorruptError(
+            f"the value of metalayer {name!r} cannot be read: {exc}",
+            path=schunk.urlpath,
+            field=name,
+            offset=_where(stored, exc),
+        ) from None
+
+
+def _where(stored: bytes, exc: BaseException) -> int | None:
+    """The byte of a value at which its msgpack ends too early or too late."""
+    extra = getattr(exc, "extra", None)  # of msgpack.ExtraData
+    if isinstance(extra, bytes | bytearray):
+        return len(stored) - len(extra)
+    return len(stored) if "incomplete input" in str(exc) else None
 
 
 # Of arrays of 16 dimensions: where the markers of the three lists stand in their metalayer.
@@ -50,13 +72,29 @@ def check_name(name: Any) -> bytes:
     """A metalayer's name as the format stores it."""
     if not isinstance(name, str):
         raise TypeError(f"the name of a metalayer is a str, not {type(name).__name__}")
-    stored = name.encode(errors="surrogateescape")
+    try:
+        stored = name.encode(errors="surrogateescape")
+    except UnicodeEncodeError as exc:
+        raise ParameterError(f"{name!r} cannot be the name of a metalayer: {exc}", field="name") from None
     if not 1 <= len(stored) <= _MAX_NAME_LEN or b"\0" in stored:
         raise ParameterError(
             f"the name of a metalayer has 1 to {_MAX_NAME_LEN} bytes, not {len(stored)}: {name!r}",
             field="name",
         )
     return stored
+
+
+def printable(name: str) -> str:
+    """A name from a file as a terminal may get it: with escapes in place of what would act on it."""
+    return name if name.isprintable() else repr(name)
+
+
+def _key(name: object) -> bytes | None:
+    """The name of a metalayer that may be there; None for what cannot be one."""
+    try:
+        return check_name(name)
+    except (TypeError, ValueError):
+        return None
 
 
 def _get_name(getter: Any, ptr: Any, i: int, path: str | None) -> str:
@@ -67,7 +105,7 @@ def _get_name(getter: Any, ptr: Any, i: int, path: str | None) -> str:
 
 def _show(mapping: Mapping[str, Any]) -> str:
     try:
-        return repr(dict(mapping))
+        return repr(mapping[:])  # type: ignore[index]
     except (ClosedError, ReferenceError) as exc:
         return f"{type(mapping).__name__}({exc})"
 
@@ -91,8 +129,9 @@ class Meta(Mapping[str, Any]):
 
     def find(self, name: str) -> bytes | None:
         """raw(), or None when there is none."""
-        schunk = self._schunk
-        key = name.encode(errors="surrogateescape")
+        schunk, key = self._schunk, _key(name)
+        if key is None:
+            return None
         _, scratch, need, err = _ffi.small_call()
         with schunk.handle as ptr:
             status = lib.b2c_schunk_meta_get(ptr, key, scratch, _ffi.SMALL_NBYTES, need, err)
@@ -109,7 +148,7 @@ class Meta(Mapping[str, Any]):
     def __getitem__(self, name: str | slice) -> Any:
         if isinstance(name, slice):
             return self.getall() if name == slice(None) else _refuse_slice()
-        return decode(_as_msgpack(self.raw(name), name), name, self._schunk.urlpath)
+        return decode(_as_msgpack(self.raw(name), name), name, self._schunk)
 
     def __setitem__(self, name: str, value: Any) -> None:
         schunk, packed, err = self._schunk, encode(value), new_error()
@@ -136,9 +175,9 @@ class Meta(Mapping[str, Any]):
         return int(self._schunk.c_info().nmeta)
 
     def __contains__(self, name: object) -> bool:
-        if not isinstance(name, str) or "\0" in name:
+        key, need = _key(name), ffi.new("size_t *")
+        if key is None:
             return False
-        key, need = name.encode(errors="surrogateescape"), ffi.new("size_t *")
         with self._schunk.handle as ptr:
             status = lib.b2c_schunk_meta_get(ptr, key, ffi.NULL, 0, need, ffi.NULL)
         return bool(status != lib.B2C_E_NOT_FOUND)
@@ -171,11 +210,16 @@ class VLMeta(MutableMapping[str, Any]):
     def __getitem__(self, name: str | slice) -> Any:
         if isinstance(name, slice):
             return self.getall() if name == slice(None) else _refuse_slice()
-        schunk = self._schunk()
-        key, ctx = name.encode(errors="surrogateescape"), _ffi.context(1)
+        return decode(self.raw(name), name, self._schunk())
+
+    def raw(self, name: str) -> bytes:
+        """The bytes of a vlmetalayer; NotFoundError (a KeyError) when there is none."""
+        schunk, key, ctx = self._schunk(), _key(name), _ffi.context(1)
+        if key is None:
+            raise NotFoundError(f"there is no vlmetalayer {name!r}")
         with schunk.handle as ptr:
             try:
-                packed = _ffi.sized_bytes(
+                return _ffi.sized_bytes(
                     lambda dst, cap, need, err: int(
                         lib.b2c_schunk_vlmeta_get(ptr, ctx, key, dst, cap, need, err)
                     ),
@@ -184,7 +228,8 @@ class VLMeta(MutableMapping[str, Any]):
                 )
             except NotFoundError:
                 raise NotFoundError(f"there is no vlmetalayer {name!r}") from None
-        return decode(packed, name, schunk.urlpath)
+            except LimitError as exc:
+                raise _too_large(f"vlmetalayer {name!r} decodes", exc.actual, exc.expected, schunk) from None
 
     def __setitem__(self, name: str | slice, value: Any) -> None:
         if isinstance(name, slice):
@@ -199,8 +244,9 @@ class VLMeta(MutableMapping[str, Any]):
             check(status, err, schunk.urlpath)
 
     def __delitem__(self, name: str) -> None:
-        schunk, err = self._schunk(), new_error()
-        key = name.encode(errors="surrogateescape")
+        schunk, key, err = self._schunk(), _key(name), new_error()
+        if key is None:
+            raise NotFoundError(f"there is no vlmetalayer {name!r}")
         with schunk.handle.writing() as ptr:
             try:
                 check(lib.b2c_schunk_vlmeta_delete(ptr, key, err), err, schunk.urlpath)
@@ -218,10 +264,10 @@ class VLMeta(MutableMapping[str, Any]):
         return int(self._schunk().c_info().nvlmeta)
 
     def __contains__(self, name: object) -> bool:
-        if not isinstance(name, str) or "\0" in name:
+        schunk, key = self._schunk(), _key(name)
+        if key is None:
             return False
-        key, need, ctx = name.encode(errors="surrogateescape"), ffi.new("size_t *"), _ffi.context(1)
-        schunk = self._schunk()
+        need, ctx = ffi.new("size_t *"), _ffi.context(1)
         with schunk.handle as ptr:
             status = lib.b2c_schunk_vlmeta_get(ptr, ctx, key, ffi.NULL, 0, need, ffi.NULL)
         return bool(status != lib.B2C_E_NOT_FOUND)
@@ -238,11 +284,41 @@ class VLMeta(MutableMapping[str, Any]):
                 del self[name]
 
     def getall(self) -> dict[str, Any]:
-        """All values by name."""
-        return {name: self[name] for name in self}
+        """All values by name; LimitError when they decode to more than one vlmetalayer may."""
+        return {name: decode(packed, name, self._schunk()) for name, packed in self.each()}
+
+    def each(self) -> Iterator[tuple[str, bytes]]:
+        """The bytes of all, which together may be as many as those of one: else LimitError."""
+        nbytes, schunk = 0, self._schunk()
+        most = max_meta_nbytes(schunk)
+        for name in self:
+            packed = self.raw(name)
+            nbytes += len(packed)
+            if nbytes > most:
+                raise _too_large("all vlmetalayers up to " + repr(name) + " decode", nbytes, most, schunk)
+            yield name, packed
 
     def __repr__(self) -> str:
         return _show(self)
+
+
+def max_meta_nbytes(schunk: SChunk) -> int:
+    """How much the vlmetalayers of a super-chunk may decode to."""
+    if schunk.handle.is_new:
+        return int(lib.B2C_MAX_CHUNK_NBYTES)
+    most = of(schunk.handle.limits).max_meta_nbytes or lib.B2C_MAX_META_NBYTES
+    return int(min(most, lib.B2C_MAX_CHUNK_NBYTES))
+
+
+def _too_large(what: str, nbytes: int | None, most: int | None, schunk: SChunk) -> LimitError:
+    return LimitError(
+        f"{what} to {nbytes} bytes, and max_meta_nbytes allows {most}: "
+        f"open it with limits=Limits(max_meta_nbytes={nbytes}) if you trust it",
+        path=schunk.urlpath,
+        field="max_meta_nbytes",
+        expected=most,
+        actual=nbytes,
+    )
 
 
 def _refuse_slice() -> Any:

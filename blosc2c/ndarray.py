@@ -746,8 +746,8 @@ class NDArray:
         if self.urlpath is not None and self._schunk.mmap_mode != "c" and self._axes is None:
             self._schunk.settle()
             source = self._schunk._source
-            return open_array, (source.place, "r", source.offset)
-        return ndarray_from_cframe, (self.to_cframe(), True)
+            return self._schunk.opened_by(open_array), (source.place, "r", source.offset)
+        return self._schunk.opened_by(ndarray_from_cframe), (self.to_cframe(), True)
 
     def __dask_tokenize__(self) -> tuple[Any, ...]:
         if self.urlpath is not None:

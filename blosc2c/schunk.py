@@ -6,6 +6,7 @@ SPDX-License-Identifier: BSD-3-Clause
 from __future__ import annotations
 
 import errno
+import functools
 import os
 import time
 import weakref
@@ -248,6 +249,7 @@ class SChunk(Editing, Callbacks, VLBlocks):
         check(lib.b2c_schunk_new(c, out, err), err, path)
         del c_names, c_contents, c_lens
         self.handle = Handle(out[0], lib.b2c_schunk_free, "SChunk")
+        self.handle.is_new = True
         self.handle.writes_to = path
         self.handle.locks = path if storage.locking else None
         self.handle.owner = weakref.ref(self)
@@ -675,6 +677,7 @@ class SChunk(Editing, Callbacks, VLBlocks):
         full = self.cparams if cparams is None else to_cparams(cparams, **asdict(self.cparams))
         dparams = to_dparams(kwargs.get("dparams", self._dparams))
         new = SChunk._new(storage, int(self.c_info().chunksize), full, dparams, metas)
+        new.handle.limits = self.handle.limits
         with new.transaction():
             if cparams is None:
                 new.copy_chunks(self)
@@ -725,8 +728,13 @@ class SChunk(Editing, Callbacks, VLBlocks):
 
         if self.urlpath is not None and self._source.mmap_mode != "c":
             self.settle()
-            return open_schunk, (self._source.place, "r", self._source.offset)
-        return schunk_from_cframe, (self.to_cframe(), True)
+            return self.opened_by(open_schunk), (self._source.place, "r", self._source.offset)
+        return self.opened_by(schunk_from_cframe), (self.to_cframe(), True)
+
+    def opened_by(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """`function` with the limits of this one, for what pickles it."""
+        bounds = self.handle.limits
+        return function if bounds is None else functools.partial(function, limits=bounds)
 
     def settle(self) -> None:
         """Before others open the file: have everything stored, unless a transaction is open."""

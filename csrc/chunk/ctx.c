@@ -25,6 +25,7 @@ b2c_limits b2i_limits_full(const b2c_limits *limits)
         l = *limits;
     }
     l.max_chunk_nbytes = or_max(l.max_chunk_nbytes, B2C_MAX_CHUNK_NBYTES);
+    l.max_meta_nbytes = l.max_meta_nbytes == 0 ? B2C_MAX_META_NBYTES : l.max_meta_nbytes;
     l.max_meta_nbytes = or_max(l.max_meta_nbytes, B2C_MAX_CHUNK_NBYTES);
     l.max_nbytes = or_max(l.max_nbytes, B2I_NO_LIMIT);
     l.max_nchunks = or_max(l.max_nchunks, B2I_NO_LIMIT);

@@ -138,6 +138,7 @@ B2C_API void b2c_advise_huge_pages(void *p, size_t n);
 #define B2C_MAX_DIM          16
 #define B2C_MAX_METALAYERS   16
 #define B2C_MAX_NAME_LEN     31
+#define B2C_MAX_META_NBYTES  16777216 /* decoded vlmetalayer, unless limits say otherwise */
 
 #define B2C_CODEC_BLOSCLZ 0
 #define B2C_CODEC_LZ4     1
@@ -196,7 +197,7 @@ B2C_API void b2c_pool_free(b2c_pool *pool);
  */
 typedef struct b2c_limits {
     uint64_t max_chunk_nbytes; /* decoded size of one chunk; default B2C_MAX_CHUNK_NBYTES */
-    uint64_t max_meta_nbytes;  /* decoded size of one vlmetalayer; default 2^31 - 33 */
+    uint64_t max_meta_nbytes;  /* decoded size of one vlmetalayer; default B2C_MAX_META_NBYTES */
     uint64_t max_nbytes;       /* decoded size of all chunks together; default: any */
     /*
      * Chunks of a super-chunk.  Default: 2^24, and one more for every 32 bytes of the frame; and
