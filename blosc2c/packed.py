@@ -13,50 +13,60 @@ code  content
       for objects ``{values, shape}``
 ====  =====================================================================================
 
-A tuple is a list whose first item is the mark ``"__tuple__"``.
+A tuple is a list whose first item is the mark ``"__tuple__"``.  Values are nested up to 256 deep.
 
 SPDX-License-Identifier: BSD-3-Clause
 """
 
 from __future__ import annotations
 
+import collections
 import functools
 import math
 import struct
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgpack
 
-from .errors import FormatError
+from .errors import FormatError, LimitError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Iterator
 
     import numpy as np
 
+    from .limits import Limits
     from .ndarray import NDArray
     from .schunk import SChunk
 
 _TUPLE_MARK = "__tuple__"
 _FRAME, _COMPLEX, _SET, _ARRAY = 42, 44, 45, 46
-_MAX_DEPTH = 16  # of values inside extension types; each takes a parser's room on the stack
+_MAX_DEPTH = 256  # of values in values: repr(), json and the like recurse
+_MAX_EXTENSIONS = 16  # extension types in extension types; each takes a parser's room on the stack
 _MAX_NDIM = 64
+_MAX_COLLISIONS = 64  # members of a set, or keys, with one hash; honest ones have some eight at most
 
 
 def pack(value: Any) -> bytes:
     """`value` as msgpack; TypeError for what has no form in it."""
     packed = msgpack.packb(value, default=_to_msgpack, strict_types=True, use_bin_type=True)
     assert isinstance(packed, bytes)
+    if _may_be_deep(packed) and _is_deep(value):
+        raise LimitError(f"a metalayer cannot hold values that are nested more than {_MAX_DEPTH} deep")
     return packed
 
 
-def unpack(packed: bytes) -> Any:
+def unpack(packed: bytes, limits: Limits | None = None) -> Any:
     """The value of pack().
 
-    Any bytes are safe; those that hold no value raise one of UNPACK_ERRORS.
+    Any bytes are safe; those that hold no value raise one of UNPACK_ERRORS.  `limits` are those of
+    frames that are part of the value; None: the default ones.
     """
-    return _unpack(packed, 0)
+    value = _unpack(packed, _Inside(0, limits))
+    if _may_be_deep(packed) and _is_deep(value):
+        raise FormatError(f"values are nested more than {_MAX_DEPTH} deep")
+    return value
 
 
 UNPACK_ERRORS = (
@@ -79,6 +89,41 @@ def plain_text(packed: bytes) -> str | None:
         return None
     is_text = packed[0] == 0xD9 or at == 1
     return text if is_text and len(packed) == at + length else None
+
+
+# All bytes but those that a list or map, plain or in a set or array, begins with.
+_NO_CONTAINERS = bytes(b for b in range(256) if not (0x80 <= b <= 0x9F or 0xDC <= b <= 0xDF))
+
+
+def _may_be_deep(packed: bytes) -> bool:
+    """False when there are not enough lists and maps; quick, so that hardly a value is walked through."""
+    return len(packed) > _MAX_DEPTH and len(packed.translate(None, _NO_CONTAINERS)) > _MAX_DEPTH
+
+
+def _is_deep(value: Any) -> bool:
+    """Whether values are nested too deep.  No recursion, and an end also for a list that is its own item."""
+    numpy: Any = sys.modules.get("numpy")
+    containers = (list, tuple, dict, set, frozenset, *([numpy.ndarray] if numpy is not None else ()))
+
+    def inside(container: Any) -> Iterator[Any]:
+        if isinstance(container, dict):
+            items: Iterable[Any] = [*container, *container.values()]
+        elif isinstance(container, list | tuple | set | frozenset):
+            items = container
+        else:
+            items = container.ravel() if container.dtype.hasobject else ()
+        return iter([item for item in items if isinstance(item, containers)])
+
+    open_ones = [iter([value] if isinstance(value, containers) else [])]
+    while open_ones:
+        for item in open_ones[-1]:
+            open_ones.append(inside(item))
+            break
+        else:
+            open_ones.pop()
+        if len(open_ones) > _MAX_DEPTH + 1:
+            return True
+    return False
 
 
 def _to_msgpack(value: Any) -> Any:
@@ -127,15 +172,42 @@ def _array_fields(array: np.ndarray[Any, Any]) -> dict[str, Any]:
     return {"dtype": {kind: stored}, "shape": shape, "data": array.tobytes()}
 
 
-def _unpack(packed: bytes, depth: int) -> Any:
-    if depth > _MAX_DEPTH:
-        raise FormatError(f"values are nested more than {_MAX_DEPTH} deep in extension types")
+class _Inside(NamedTuple):
+    """Where a value is: in how many extension types, of what frame."""
+
+    nextensions: int
+    limits: Limits | None
+
+
+def _unpack(packed: bytes, inside: _Inside) -> Any:
+    if inside.nextensions > _MAX_EXTENSIONS:
+        raise FormatError(f"values are nested more than {_MAX_EXTENSIONS} deep in extension types")
+    deeper = inside._replace(nextensions=inside.nextensions + 1)
     return msgpack.unpackb(
         packed,
         list_hook=_decode_list,
-        ext_hook=functools.partial(_decode_extension, depth=depth + 1),
+        object_pairs_hook=_decode_map,
+        ext_hook=functools.partial(_decode_extension, inside=deeper),
         strict_map_key=False,
     )
+
+
+def _decode_map(pairs: list[tuple[Any, Any]]) -> dict[Any, Any]:
+    _check_hashes([key for key, _ in pairs] if len(pairs) > _MAX_COLLISIONS else ())
+    return dict(pairs)
+
+
+def _check_hashes(members: Iterable[Any]) -> None:
+    """Refuse members of which many have one hash: finding one takes as long as there are such.
+
+    Hashes of texts and bytes differ with each run, those of numbers and tuples are known to attackers.
+    """
+    members = [m for m in members if type(m) is not str and type(m) is not bytes]
+    if len(members) <= _MAX_COLLISIONS:
+        return
+    ((_, most),) = collections.Counter(map(hash, members)).most_common(1)
+    if most > _MAX_COLLISIONS:
+        raise FormatError(f"{most} members of a set or keys of a map have the same hash")
 
 
 def _decode_list(value: list[Any]) -> Any:
@@ -143,57 +215,71 @@ def _decode_list(value: list[Any]) -> Any:
     return tuple(value[1:]) if marked else value
 
 
-def _decode_extension(code: int, data: bytes, depth: int) -> Any:
+def _decode_extension(code: int, data: bytes, inside: _Inside) -> Any:
     decode = _DECODERS.get(code)
-    return msgpack.ExtType(code, data) if decode is None else decode(data, depth)
+    return msgpack.ExtType(code, data) if decode is None else decode(data, inside)
 
 
-def _decode_frame(data: bytes, _depth: int) -> NDArray | SChunk:
+def _decode_frame(data: bytes, inside: _Inside) -> NDArray | SChunk:
     from .store import from_cframe
 
-    return from_cframe(data)
+    return from_cframe(data, limits=inside.limits)
 
 
-def _decode_complex(data: bytes, _depth: int) -> complex:
+def _decode_complex(data: bytes, _inside: _Inside) -> complex:
     real, imag = struct.unpack(">dd", data)
     return complex(real, imag)
 
 
-def _decode_set(data: bytes, depth: int) -> set[Any]:
-    items = _unpack(data, depth)
+def _decode_set(data: bytes, inside: _Inside) -> set[Any]:
+    items = _unpack(data, inside)
     if not isinstance(items, list | tuple):
         raise FormatError(f"a set is stored as a list, not as {type(items).__name__}")
+    _check_hashes(items)
     # The mark of a tuple may be the first item of the set.
     return {_TUPLE_MARK, *items} if isinstance(items, tuple) else set(items)
 
 
-def _decode_array(data: bytes, depth: int) -> np.ndarray[Any, Any]:
+def shape_of(stored: Any, itemsize: int) -> tuple[int, ...]:
+    """A stored shape; FormatError when it is none, or of more bytes than can be counted."""
+    if not (
+        isinstance(stored, list | tuple)
+        and len(stored) <= _MAX_NDIM
+        and all(type(n) is int and n >= 0 for n in stored)
+    ):
+        raise FormatError(
+            f"the shape of a stored array is no list of at most {_MAX_NDIM} sizes", field="shape"
+        )
+    nbytes = itemsize
+    for n in stored:
+        nbytes *= max(n, 1)  # NumPy counts axes of no items like this, too
+        if nbytes >= 1 << 63:
+            raise FormatError("a stored array is larger than any memory", field="shape")
+    return tuple(stored)
+
+
+def _decode_array(data: bytes, inside: _Inside) -> np.ndarray[Any, Any]:
     import numpy as np
 
     from . import dtype as dtypes
 
-    fields = _unpack(data, depth)
+    fields = _unpack(data, inside)
     if not isinstance(fields, dict):
         raise FormatError(f"an array is stored as a map, not as {type(fields).__name__}")
-    shape = fields["shape"]
-    if not (
-        isinstance(shape, list)
-        and len(shape) <= _MAX_NDIM
-        and all(isinstance(n, int) and n >= 0 for n in shape)
-    ):
-        raise FormatError(f"the shape of a stored array is not a list of sizes: {str(shape)[:80]}")
     if "values" in fields:
-        return _object_array(fields["values"], shape)
+        return _object_array(fields["values"], shape_of(fields["shape"], 8))
     stored = fields["dtype"]
+    if not isinstance(stored, dict):
+        raise FormatError(f"the dtype of an array is stored as a map, not as {type(stored).__name__}")
     dtype = dtypes.from_msgpack(stored["str"] if "str" in stored else stored["descr"])
-    content = fields["data"]
+    shape, content = shape_of(fields["shape"], dtype.itemsize), fields["data"]
     if not isinstance(content, bytes) or len(content) != math.prod(shape) * dtype.itemsize:
-        raise FormatError(f"a stored array of shape {tuple(shape)} and dtype {dtype} has another size")
+        raise FormatError(f"a stored array of shape {shape} and dtype {dtype} has another size")
     array: np.ndarray[Any, Any] = np.frombuffer(content, dtype).reshape(shape).copy()
     return array
 
 
-def _object_array(values: Any, shape: list[int]) -> np.ndarray[Any, Any]:
+def _object_array(values: Any, shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
     import numpy as np
 
     if not isinstance(values, list | tuple):
@@ -201,14 +287,14 @@ def _object_array(values: Any, shape: list[int]) -> np.ndarray[Any, Any]:
     if isinstance(values, tuple):
         values = [_TUPLE_MARK, *values]
     if len(values) != math.prod(shape):
-        raise FormatError(f"a stored array of shape {tuple(shape)} has {len(values)} objects")
+        raise FormatError(f"a stored array of shape {shape} has {len(values)} objects")
     out = np.empty(len(values), object)
     for i, value in enumerate(values):
         out[i] = value
     return out.reshape(shape)
 
 
-_DECODERS: dict[int, Callable[[bytes, int], Any]] = {
+_DECODERS: dict[int, Callable[[bytes, _Inside], Any]] = {
     _FRAME: _decode_frame,
     _COMPLEX: _decode_complex,
     _SET: _decode_set,

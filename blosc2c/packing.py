@@ -8,6 +8,7 @@ SPDX-License-Identifier: BSD-3-Clause
 
 from __future__ import annotations
 
+import math
 import os
 import pickle
 import sys
@@ -17,8 +18,9 @@ import numpy as np
 
 from . import dtype as dtypes
 from .compress import compress, decompress
-from .errors import FormatError
+from .errors import FormatError, NotFoundError
 from .limits import check_result
+from .packed import shape_of
 from .params import Codec, Filter, to_path
 from .schunk import SChunk, schunk_from_cframe
 
@@ -151,6 +153,7 @@ def unpack_tensor(cframe: Buffer) -> Any:
     Raises
     ------
     FormatError, CorruptError, TruncatedError : the bytes are no such frame
+    ImportError : there is no torch or tensorflow
     """
     with schunk_from_cframe(cframe) as schunk:
         return _tensor_from(schunk)
@@ -158,44 +161,57 @@ def unpack_tensor(cframe: Buffer) -> Any:
 
 def _tensor_from(schunk: SChunk) -> Any:
     try:
-        kind, shape, stored = schunk.vlmeta[_TENSOR_KEY]
-        shape = tuple(int(n) for n in shape)
-        kind = str(kind)
-    except KeyError:
+        stored = schunk.vlmeta[_TENSOR_KEY]
+    except NotFoundError:
         raise FormatError(
-            f"there is no vlmetalayer {_TENSOR_KEY}: this was not made by pack_tensor()",
-            path=schunk.urlpath,
+            f"there is no vlmetalayer {_TENSOR_KEY}: this was not made by pack_tensor()", path=schunk.urlpath
         ) from None
-    except (TypeError, ValueError) as exc:
-        raise FormatError(f"the vlmetalayer {_TENSOR_KEY} is malformed: {exc}") from exc
-    dtype = dtypes.from_msgpack(stored)
-    arr = _read_all(schunk, shape, dtype)
+    try:
+        if not isinstance(stored, list | tuple) or len(stored) != 3 or not isinstance(stored[0], str):
+            raise FormatError("it is no list of kind, shape and dtype")
+        dtype = dtypes.from_msgpack(stored[2])
+        shape = shape_of(stored[1], dtype.itemsize)
+    except FormatError as exc:
+        raise FormatError(
+            f"the vlmetalayer {_TENSOR_KEY} is malformed: {exc}", path=schunk.urlpath, field=_TENSOR_KEY
+        ) from None
+    return _tensor(stored[0], _read_all(schunk, shape, dtype), schunk.urlpath)
+
+
+def _tensor(kind: str, arr: Array, path: str | None) -> Any:
     if kind == "numpy":
         return arr
-    if kind == "torch":
-        return _module("torch").from_numpy(arr)
-    if kind == "tensorflow":
-        return _module("tensorflow").constant(arr)
-    raise FormatError(f"unknown kind of tensor {kind!r}", field=_TENSOR_KEY)
+    try:
+        if kind == "torch":
+            return _module("torch").from_numpy(arr)
+        if kind == "tensorflow":
+            return _module("tensorflow").constant(arr)
+    except (TypeError, ValueError) as exc:
+        raise FormatError(
+            f"{kind} has no tensors of shape {arr.shape} and dtype {arr.dtype}: {exc}",
+            path=path,
+            field=_TENSOR_KEY,
+        ) from None
+    raise FormatError(f"unknown kind of tensor {kind[:80]!r}", path=path, field=_TENSOR_KEY)
 
 
 def _read_all(schunk: SChunk, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
-    nitems = 1
-    for n in shape:
-        if n < 0:
-            raise FormatError(f"shape {shape} has a negative size", field=_TENSOR_KEY)
-        nitems *= n
-    if nitems * dtype.itemsize != schunk.nbytes:
+    nbytes = math.prod(shape) * dtype.itemsize
+    if nbytes != schunk.nbytes:
         raise FormatError(
             f"shape {shape} and dtype {dtype} do not fit the data",
+            path=schunk.urlpath,
             field=_TENSOR_KEY,
-            expected=nitems * dtype.itemsize,
+            expected=nbytes,
             actual=schunk.nbytes,
         )
-    raw = np.empty(check_result(schunk.nbytes, schunk.handle), np.uint8)
+    raw = np.empty(check_result(nbytes, schunk.handle), np.uint8)
     if raw.size:
         schunk.read_into(raw)
-    return raw.view(dtype).reshape(shape) if raw.size else np.empty(shape, dtype)
+    try:
+        return raw.view(dtype).reshape(shape) if raw.size else np.empty(shape, dtype)
+    except ValueError as exc:  # more dimensions than this NumPy has
+        raise FormatError(f"shape {shape}: {exc}", path=schunk.urlpath, field=_TENSOR_KEY) from None
 
 
 def _module(name: str) -> Any:
