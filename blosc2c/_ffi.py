@@ -83,6 +83,9 @@ def exception(status: int, err: Any = None, path: str | None = None) -> BaseExce
             del facts["expected"]
     sizes = "asked for {actual}, there are {expected}" if status == lib.B2C_E_RANGE else _SIZES
     message = _describe(what, facts, path, sizes)
+    if status == lib.B2C_E_LIMIT and facts.get("field") in _LIMITS and facts.get("actual"):
+        name = _LIMITS[facts["field"]]
+        message += f"; limits=Limits({name}={facts['actual']}) allows it"
     if status in _UNKNOWN and err is not None:
         unknown = _EXCEPTIONS[status](message, path=path, **facts)
         unknown.__cause__ = broken_plugins.get((_UNKNOWN[status], err.actual))
@@ -111,6 +114,16 @@ def facts_of(err: Any) -> dict[str, Any]:
     return facts
 
 
+# Limits as C and as Python call them.
+_LIMITS = {
+    "max_nbytes": "max_nbytes",
+    "max_chunk_nbytes": "max_chunk_nbytes",
+    "max_meta_nbytes": "max_meta_nbytes",
+    "max_nchunks": "max_chunks",
+    "max_nmeta": "max_metalayers",
+    "max_ndim": "max_ndim",
+    "max_open_files": "max_open_files",
+}
 _UNKNOWN = {lib.B2C_E_UNKNOWN_CODEC: "codec", lib.B2C_E_UNKNOWN_FILTER: "filter"}
 
 
@@ -357,7 +370,7 @@ def collecting_damage(path: str | None) -> Iterator[Callable[[], list[BaseExcept
     ctx, err, damage = _local.ctx or context(), new_error(), new_error()
 
     def found() -> list[BaseException]:
-        failures = []
+        failures: list[tuple[int, int, BaseException]] = []
         while lib.b2c_ctx_damage(ctx, len(failures), damage, err) == lib.B2C_OK:
             failures.append((damage.chunk, damage.block, exception(damage.status, damage, path)))
         return [exc for _, _, exc in sorted(failures, key=lambda failure: failure[:2])]

@@ -11,9 +11,10 @@ from __future__ import annotations
 import argparse
 import ast
 import contextlib
-import io
+import errno
 import json
 import os
+import shutil
 import sys
 import tempfile
 import time
@@ -25,6 +26,7 @@ from .params import Codec, Filter
 from .runtime import __version__, compressor_list, filter_list, version_report
 
 if TYPE_CHECKING:
+    from .limits import Limits
     from .ndarray import NDArray
     from .schunk import SChunk
 
@@ -83,6 +85,23 @@ def _literal(node: ast.expr) -> Any:
     if value is Ellipsis or value is None or isinstance(value, int | str | list):
         return value
     raise ValueError
+
+
+_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
+
+
+def _limit(text: str) -> tuple[str, int]:
+    """A field of Limits and its value."""
+    from dataclasses import fields
+
+    from .limits import Limits
+
+    name, _, value = text.partition("=")
+    names = [field.name for field in fields(Limits)]
+    number, unit = (value[:-1], value[-1:].upper()) if value[-1:].isalpha() else (value, "")
+    if name not in names or unit not in _UNITS or not number.isdecimal() or not int(number):
+        raise argparse.ArgumentTypeError(f"{text!r} is not like {names[0]}=100M; names: {', '.join(names)}")
+    return name, int(number) * _UNITS[unit]
 
 
 class Progress:
@@ -237,7 +256,9 @@ def unpack(args: argparse.Namespace) -> int:
     import numpy as np
 
     output = args.output or os.path.splitext(args.input)[0] + ".npy"
-    with _open_array(args.input, args.threads) as array, _new_file(output, args.force) as temporary:
+    with _open_array(args, args.threads) as array, _new_file(output, args.force) as temporary:
+        _check_result(array.nbytes, args)
+        _check_room(array.nbytes, output)
         if not array.size or not array.ndim:
             with open(temporary, "wb") as file:
                 np.save(file, array[...])
@@ -249,6 +270,13 @@ def unpack(args: argparse.Namespace) -> int:
     return DONE
 
 
+def _check_room(nbytes: int, output: str) -> None:
+    """A file of a few bytes can stand for more zeros than any disk holds."""
+    free = shutil.disk_usage(os.path.dirname(os.path.abspath(output))).free
+    if nbytes > free:
+        raise OSError(errno.ENOSPC, f"would have {nbytes} bytes, and {free} are free", output)
+
+
 def _copy_rows(array: NDArray, target: Any, progress: Progress) -> None:
     rows = max(array.chunks[0], 1)
     for first in range(0, array.shape[0], rows):
@@ -258,17 +286,34 @@ def _copy_rows(array: NDArray, target: Any, progress: Progress) -> None:
     progress.end()
 
 
-def _open_array(path: str, threads: int | None = None) -> NDArray:
+def _open_array(args: argparse.Namespace, threads: int | None = None) -> NDArray:
     from .store import open_array
 
-    return open_array(path, dparams={"nthreads": threads} if threads else None)
+    dparams = {"nthreads": threads} if threads else None
+    return open_array(args.input, dparams=dparams, limits=_limits(args))
+
+
+def _limits(args: argparse.Namespace) -> Limits | None:
+    """What --limit gives, if anything."""
+    from .limits import Limits
+
+    return Limits(**dict(args.limit)) if args.limit else None
+
+
+def _check_result(nbytes: int, args: argparse.Namespace) -> None:
+    """What is written part by part may have any size, unless --limit says something else."""
+    from .limits import check_limit
+
+    limits = _limits(args)
+    if limits is not None and limits.max_result_nbytes is not None:
+        check_limit(nbytes, limits.max_result_nbytes)
 
 
 def info(args: argparse.Namespace) -> int:
     """Tell what is in a file."""
     from . import store
 
-    with store.open(args.input) as obj:
+    with store.open(args.input, limits=_limits(args)) as obj:
         print(json.dumps(_facts(obj), indent=2) if args.json else repr(obj.info) + _metadata(obj))
     return DONE
 
@@ -326,38 +371,20 @@ def _metadata(obj: SChunk | NDArray) -> str:
 
 def cat(args: argparse.Namespace) -> int:
     """Print a selection of an array: as text, or with --npy as an .npy file."""
-    import numpy as np
+    from . import printing
 
     key = parse_index(args.index)
-    with _open_array(args.input) as array:
-        data = np.asarray(array[key])
-    if args.npy:
-        npy = io.BytesIO()  # NumPy wants to seek, which a pipe cannot
-        np.lib.format.write_array(npy, np.ascontiguousarray(data).reshape(data.shape))
-        sys.stdout.buffer.write(npy.getbuffer())
-        sys.stdout.buffer.flush()
-    elif data.ndim == 0:
-        print(data[()])
-    else:
-        for line in _csv(data):
-            print(line)
+    with _open_array(args) as array:
+        selection = printing.Selection(array, key)
+        _check_result(selection.nbytes, args)
+        if args.npy:
+            for part in printing.npy(selection):
+                sys.stdout.buffer.write(part)
+            sys.stdout.buffer.flush()
+        else:
+            for line in printing.text(selection):
+                sys.stdout.write(line)
     return DONE
-
-
-def _csv(data: Any) -> Iterator[str]:
-    """A line per row of the last axis, and an empty one between planes."""
-    if data.ndim > 1 and (data.ndim > 2 or data.dtype.names):
-        for i, part in enumerate(data):
-            if i and data.ndim > 2:
-                yield ""
-            yield from _csv(part)
-    elif data.ndim == 2:
-        for row in data:
-            yield ",".join(map(str, row.tolist()))
-    elif data.dtype.names:
-        yield from (",".join(map(str, item)) for item in data.tolist())
-    else:
-        yield ",".join(map(str, data.tolist() if data.dtype.kind not in "mM" else data))
 
 
 def convert(args: argparse.Namespace) -> int:
@@ -365,9 +392,10 @@ def convert(args: argparse.Namespace) -> int:
     from .conversion import convert as convert_path
     from .store import open_schunk
 
+    limits = _limits(args)
     with _new_file(args.output, args.force) as temporary:
-        convert_path(args.input, temporary, mode="w")
-    with open_schunk(args.output) as new:
+        convert_path(args.input, temporary, mode="w", limits=limits)
+    with open_schunk(args.output, limits=limits) as new:
         nmeta, nvlmeta = len(new.meta), len(new.vlmeta)
         _say(f"{args.output}: {new.nchunks} chunks, {nmeta} metalayers, {nvlmeta} vlmetalayers")
     return DONE
@@ -377,7 +405,8 @@ def verify(args: argparse.Namespace) -> int:
     """Check everything in files: checksums, chunks, metadata."""
     from .integrity import verify as verify_path
 
-    reports = [verify_path(path) for path in args.input]
+    limits = _limits(args)
+    reports = [verify_path(path, limits=limits) for path in args.input]
     print(*reports, sep="\n")
     return DONE if all(reports) else BAD
 
@@ -402,6 +431,7 @@ def repair(args: argparse.Namespace) -> int:
         mode="w" if args.force else "a",
         contiguous=contiguous,
         lost=lost,
+        limits=_limits(args),
         progress=show,
     )
     for each in bar:
@@ -484,6 +514,15 @@ def _parser() -> argparse.ArgumentParser:
         command.add_argument("--force", action="store_true", help="replace the output")
         command.add_argument("--threads", type=int, metavar="N", help="1 to 256")
 
+    def limited(command: argparse.ArgumentParser) -> None:
+        command.add_argument(
+            "--limit",
+            type=_limit,
+            action="append",
+            metavar="NAME=N",
+            help="what the input may ask for: a field of Limits, such as max_nbytes=2G",
+        )
+
     command = add("pack", pack)
     files(command, ".npy file", ".b2nd file")
     command.add_argument("--codec", default="zstd", choices=[c.name.lower() for c in compressor_list()])
@@ -491,20 +530,26 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument("--filter", choices=_FILTERS)
     command.add_argument("--chunks", type=_sizes, metavar="N,N...", help="sizes of a chunk")
     command.add_argument("--blocks", type=_sizes, metavar="N,N...", help="sizes of a block")
-    files(add("unpack", unpack), ".b2nd file", ".npy file")
+    command = add("unpack", unpack)
+    files(command, ".b2nd file", ".npy file")
+    limited(command)
     command = add("info", info)
     command.add_argument("input", help="file or directory")
     command.add_argument("--json", action="store_true", help="as JSON")
+    limited(command)
     command = add("cat", cat)
     command.add_argument("input", help="file or directory with an array")
     command.add_argument("index", nargs="?", default="...", help="as in Python: '[3, :, 1:9]'")
     command.add_argument("--npy", action="store_true", help="write an .npy file to stdout")
+    limited(command)
     command = add("convert", convert)
     command.add_argument("input", help="file or directory")
     command.add_argument("output", help="file to write")
     command.add_argument("--force", action="store_true", help="replace the output")
+    limited(command)
     command = add("verify", verify)
     command.add_argument("input", nargs="+", help="files or directories")
+    limited(command)
     command = add("repair", repair)
     command.add_argument("input", help="damaged file or directory; it is not changed")
     command.add_argument("output", help="the new one")
@@ -513,6 +558,7 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument(
         "--drop-lost", action="store_true", help="leave lost chunks out: no zeros in their place"
     )
+    limited(command)
     command = add("conformance", conformance)
     command.add_argument("directory", help="files and their manifest.json")
     add("selftest", selftest)

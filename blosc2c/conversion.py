@@ -14,10 +14,19 @@ from .schunk import SChunk
 if TYPE_CHECKING:
     import os
 
+    from .limits import Limits
+
     Path = str | bytes | os.PathLike[str]
 
 
-def convert(urlpath: Path, target: Path, mode: str = "a", *, contiguous: bool = True) -> None:
+def convert(
+    urlpath: Path,
+    target: Path,
+    mode: str = "a",
+    *,
+    contiguous: bool = True,
+    limits: Limits | None = None,
+) -> None:
     """Write a file or directory anew in the current format, as one file.
 
     Frames of 2019 to 2021, which only this package opens, become frames that everybody opens.
@@ -31,6 +40,7 @@ def convert(urlpath: Path, target: Path, mode: str = "a", *, contiguous: bool = 
     target : file to write; removed again when this fails
     mode : "a": the target must not be there; "w": it is replaced
     contiguous : False writes a directory
+    limits : what to accept; None: those of set_limits()
 
     Raises
     ------
@@ -39,11 +49,11 @@ def convert(urlpath: Path, target: Path, mode: str = "a", *, contiguous: bool = 
     """
     from .store import open_schunk, remove_urlpath
 
-    with open_schunk(urlpath) as source:
+    with open_schunk(urlpath, limits=limits) as source:
         cparams = source.cparams
         if not lib.b2c_codec_available(number_of(cparams.codec)):
             cparams.codec = Codec.ZSTD  # for what is appended later
-        storage = Keeping(urlpath=to_path(target), mode=mode, contiguous=contiguous)
+        storage = Keeping(urlpath=to_path(target), mode=mode, contiguous=contiguous, limits=limits)
         metas = {name: source.meta.raw(name) for name in source.meta}
         chunksize = int(source.c_info().chunksize)
         new = SChunk._new(storage, chunksize, cparams, source.dparams, metas)

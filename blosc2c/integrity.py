@@ -364,17 +364,17 @@ def repair(
     c.limits = c_limits = bounds.of(limits).to_c()
     c.handle = handle = ffi.new_handle(_Listener(report, progress))
     c.note, c.progress = lib.repair_note, lib.repair_progress
-    _repair(report, c)
+    _repair(report, c, limits)
     del handle, c_limits
     return report
 
 
-def _array_problem(path: str, report: RepairReport) -> str:
+def _array_problem(path: str, report: RepairReport, limits: bounds.Limits | None) -> str:
     """Why the array that was written cannot be opened; '' when it can."""
     from .store import open_schunk
 
     found = Report(path)
-    with open_schunk(path) as schunk:
+    with open_schunk(path, limits=limits) as schunk:
         _verify_metadata(schunk, found)
     for problem in found.problems:
         what = problem.what.replace(path, report.path)
@@ -384,7 +384,7 @@ def _array_problem(path: str, report: RepairReport) -> str:
     return ""
 
 
-def _repair(report: RepairReport, c: Any) -> None:
+def _repair(report: RepairReport, c: Any, limits: bounds.Limits | None) -> None:
     """Write under a temporary name in the target's directory, then give it its own."""
     from .store import remove_urlpath
 
@@ -396,7 +396,7 @@ def _repair(report: RepairReport, c: Any) -> None:
         path = os.path.join(temporary, name)
         status = lib.b2c_repair(os.fsencode(report.path), os.fsencode(path), c, result, err)
         check(status, err, report.path)
-        problem = _array_problem(path, report)
+        problem = _array_problem(path, report, limits)
         if problem:
             # The shape is sound, the text of the dtype is not: items become plain bytes.
             report.add(Problem("array", problem))

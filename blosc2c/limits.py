@@ -148,6 +148,11 @@ def check_result(nbytes: int, handle: Handle | None = None, what: str = "the res
         if _Default.memory is None:
             _Default.memory = _memory_nbytes()
         most = _Default.memory
+    return check_limit(nbytes, most, what)
+
+
+def check_limit(nbytes: int, most: int, what: str = "the result") -> int:
+    """check_result() with the bound itself."""
     if nbytes > most:
         raise LimitError(
             f"{what} would have {nbytes} bytes; max_result_nbytes allows {most}: read a part, or into "
@@ -159,9 +164,9 @@ def check_result(nbytes: int, handle: Handle | None = None, what: str = "the res
     return nbytes
 
 
-def check_chunk(nbytes: int) -> None:
+def check_chunk(nbytes: int, limits: Limits | None = None) -> None:
     """Raise LimitError when a chunk that was given as bytes decodes to more than it may."""
-    most = _Default.limits.max_chunk_nbytes
+    most = of(limits).max_chunk_nbytes
     if most is not None and nbytes > most:
         raise LimitError(
             f"the chunk decodes to {nbytes} bytes; max_chunk_nbytes allows {most}",

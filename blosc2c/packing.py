@@ -17,15 +17,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import dtype as dtypes
-from .compress import compress, decompress
+from .compress import compress, decompress, inspect_chunk
 from .errors import FormatError, NotFoundError
-from .limits import check_result
+from .limits import check_chunk, check_limit, check_result
 from .packed import shape_of
 from .params import Codec, Filter, to_path
 from .schunk import SChunk, schunk_from_cframe
 
 if TYPE_CHECKING:
     from ._ffi import Buffer
+    from .limits import Limits
 
     Array = np.ndarray[Any, Any]
 
@@ -56,11 +57,18 @@ def pack(
     return compress(data, min(itemsize, 255), clevel, filter, codec, _ignore_multiple_size=True)
 
 
-def unpack(packed_object: Buffer, **kwargs: Any) -> Any:
+def unpack(packed_object: Buffer, *, limits: Limits | None = None, **kwargs: Any) -> Any:
     """The object that pack() made bytes of; `kwargs` go to pickle.loads().
+
+    `limits`, or those of set_limits(), bound the size of the pickle.
 
     This unpickles: bytes made by an attacker can run any code.  Use it for your own data only.
     """
+    if limits is not None:
+        nbytes = inspect_chunk(packed_object).nbytes
+        check_chunk(nbytes, limits)
+        if limits.max_result_nbytes is not None:
+            check_limit(nbytes, limits.max_result_nbytes)
     return pickle.loads(decompress(packed_object), **kwargs)  # type: ignore[arg-type]
 
 
@@ -74,13 +82,13 @@ def pack_array(
     return pack(arr, clevel, filter, codec)
 
 
-def unpack_array(packed_array: Buffer, **kwargs: Any) -> Any:
+def unpack_array(packed_array: Buffer, *, limits: Limits | None = None, **kwargs: Any) -> Any:
     """unpack() for arrays; see there for the danger.
 
     With `kwargs` (such as ``encoding="bytes"`` for pickles of Python 2), an array of bytes is
     decoded to str.
     """
-    arr = unpack(packed_array, **kwargs)
+    arr = unpack(packed_array, limits=limits, **kwargs)
     if kwargs and isinstance(arr, np.ndarray) and arr.dtype.kind == "S":
         return np.char.decode(arr)
     return arr
@@ -145,17 +153,17 @@ def _disk_size(urlpath: str) -> int:
     return os.stat(urlpath).st_size
 
 
-def unpack_tensor(cframe: Buffer) -> Any:
+def unpack_tensor(cframe: Buffer, *, limits: Limits | None = None) -> Any:
     """The array or tensor that pack_tensor() made a frame of.
 
-    A torch or tensorflow tensor needs that package.
+    A torch or tensorflow tensor needs that package.  `limits` None: those of set_limits().
 
     Raises
     ------
     FormatError, CorruptError, TruncatedError : the bytes are no such frame
     ImportError : there is no torch or tensorflow
     """
-    with schunk_from_cframe(cframe) as schunk:
+    with schunk_from_cframe(cframe, limits=limits) as schunk:
         return _tensor_from(schunk)
 
 
@@ -225,9 +233,9 @@ def pack_array2(arr: Array, chunksize: int | None = None, **kwargs: Any) -> byte
     return pack_tensor(np.asarray(arr), chunksize, **kwargs)
 
 
-def unpack_array2(cframe: Buffer) -> Array:
+def unpack_array2(cframe: Buffer, *, limits: Limits | None = None) -> Array:
     """The array that pack_array2() made a frame of; see unpack_tensor()."""
-    arr: Array = unpack_tensor(cframe)
+    arr: Array = unpack_tensor(cframe, limits=limits)
     return arr
 
 
@@ -256,18 +264,22 @@ def save_array(
     return save_tensor(np.asarray(arr), urlpath, chunksize, **kwargs)
 
 
-def load_tensor(urlpath: str | bytes | os.PathLike[str], dparams: Any = None) -> Any:
-    """Read what save_tensor() wrote.
+def load_tensor(
+    urlpath: str | bytes | os.PathLike[str], dparams: Any = None, *, limits: Limits | None = None
+) -> Any:
+    """Read what save_tensor() wrote; `limits` None: those of set_limits().
 
     Raises FileNotFoundError, or FormatError when the file was not written by it.
     """
     from .store import open_schunk
 
-    with open_schunk(to_path(urlpath), dparams=dparams) as schunk:
+    with open_schunk(to_path(urlpath), dparams=dparams, limits=limits) as schunk:
         return _tensor_from(schunk)
 
 
-def load_array(urlpath: str | bytes | os.PathLike[str], dparams: Any = None) -> Array:
+def load_array(
+    urlpath: str | bytes | os.PathLike[str], dparams: Any = None, *, limits: Limits | None = None
+) -> Array:
     """Read what save_array() wrote; see load_tensor()."""
-    arr: Array = load_tensor(urlpath, dparams)
+    arr: Array = load_tensor(urlpath, dparams, limits=limits)
     return arr

@@ -372,6 +372,7 @@ class Keeping(Storage):
 
     durability: str = "process"
     checksums: bool = True
+    limits: Any = None  # a Limits, or None: the defaults of C
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -40,7 +40,7 @@ T = TypeVar("T")
 
 _KEYWORDS = ("cparams", "dparams", "storage")
 _STORAGE_FIELDS = tuple(params.field_names(Storage))
-_SAFETY_FIELDS = ("durability", "checksums")
+_SAFETY_FIELDS = ("durability", "checksums", "limits")
 
 
 class ChunkInfo:
@@ -131,7 +131,8 @@ class SChunk(Editing, Callbacks, VLBlocks):
         contiguous, urlpath, mode, mmap_mode, locking, meta : see Storage; or all of them as
         ``storage=``
 
-        durability : see set_durability(); checksums : False neither stores nor compares them
+        durability : see set_durability(); checksums : False neither stores nor compares them;
+        limits : a Limits, for what is opened (mode "r") and for the number of chunks of what is made
 
     Raises
     ------
@@ -171,14 +172,14 @@ class SChunk(Editing, Callbacks, VLBlocks):
             for at in range(0, len(source), chunksize):
                 self._append(source + at, min(chunksize, len(source) - at))
 
-    def _open_existing(self, storage: Storage, kwargs: dict[str, Any]) -> None:
+    def _open_existing(self, storage: Keeping, kwargs: dict[str, Any]) -> None:
         from .store import open_handle
 
         path = storage.path
         if path is None or not os.path.exists(path):
             raise ParameterError(f"mode 'r' opens what is there, and there is no {path}", field="mode")
         place = os.path.abspath(path)
-        handle = open_handle(path, place, "r", 0, storage.mmap_mode, storage.locking)
+        handle = open_handle(path, place, "r", 0, storage.mmap_mode, storage.locking, storage.limits)
         source = _Source(
             path,
             os.path.isfile(path),
@@ -233,6 +234,7 @@ class SChunk(Editing, Callbacks, VLBlocks):
         c.durability = params.check_durability(storage.durability)
         c.checksums = bool(storage.checksums)
         c.lock = bool(storage.locking)
+        c.limits = c_limits = ffi.NULL if storage.limits is None else limits.of(storage.limits).to_c()
         c.chunksize = chunksize
         cparams.to_c(ffi.addressof(c, "cparams"))
         if len(metas) > lib.B2C_MAX_METALAYERS:
@@ -247,9 +249,10 @@ class SChunk(Editing, Callbacks, VLBlocks):
         make_way(storage)
         out, err = ffi.new("b2c_schunk **"), new_error()
         check(lib.b2c_schunk_new(c, out, err), err, path)
-        del c_names, c_contents, c_lens
+        del c_names, c_contents, c_lens, c_limits
         self.handle = Handle(out[0], lib.b2c_schunk_free, "SChunk")
         self.handle.is_new = True
+        self.handle.limits = storage.limits
         self.handle.writes_to = path
         self.handle.locks = path if storage.locking else None
         self.handle.owner = weakref.ref(self)

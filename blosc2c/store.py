@@ -213,9 +213,12 @@ def _keep(schunk: SChunk, kwargs: dict[str, Any]) -> SChunk:
     return schunk
 
 
-def compact(urlpath: Path) -> None:
-    """Rewrite a file or directory without the room of deleted and replaced chunks."""
-    with open_schunk(urlpath, "a") as schunk:
+def compact(urlpath: Path, *, limits: bounds.Limits | None = None) -> None:
+    """Rewrite a file or directory without the room of deleted and replaced chunks.
+
+    `limits` None: those of set_limits().
+    """
+    with open_schunk(urlpath, "a", limits=limits) as schunk:
         schunk.compact()
 
 

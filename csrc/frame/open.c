@@ -492,10 +492,16 @@ static b2c_status lock_new(const b2c_schunk_params *p, b2c_schunk *s, b2c_error 
 b2c_status b2i_schunk_create(const b2c_schunk_params *params, b2c_schunk **out, b2c_error *err)
 {
     b2c_schunk *s;
-    /* What it holds comes from its maker, who may read it back whatever its size. */
-    const b2c_limits trusted = { .max_meta_nbytes = B2C_MAX_CHUNK_NBYTES };
+    /* Metalayers come from its maker, who may read them back whatever their size. */
+    b2c_limits limits = { 0 };
     B2I_TRY(check_params(params, err));
-    B2I_TRY(b2i_schunk_alloc(&trusted, &s, err));
+    if (params->limits != NULL) {
+        limits = *params->limits;
+    }
+    if (limits.max_meta_nbytes == 0) {
+        limits.max_meta_nbytes = B2C_MAX_CHUNK_NBYTES;
+    }
+    B2I_TRY(b2i_schunk_alloc(&limits, &s, err));
     b2c_status st = B2C_OK;
     if (params->lock != 0 && params->storage == B2C_STORAGE_FILE) {
         st = lock_new(params, s, err);

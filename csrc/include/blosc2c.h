@@ -426,6 +426,7 @@ typedef struct b2c_schunk_params {
     const char *const *meta_names;    /* nmeta names, 1…31 bytes */
     const void *const *meta_contents; /* their contents, by convention msgpack */
     const uint32_t *meta_lens;
+    const b2c_limits *limits; /* as when it is opened, also for its growth; NULL: the defaults */
 } b2c_schunk_params;
 
 B2C_API void b2c_schunk_params_init(b2c_schunk_params *params);

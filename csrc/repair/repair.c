@@ -389,6 +389,7 @@ static b2c_status create(repair_job *j, const char *to, b2c_error *err)
     p.meta_contents = contents;
     p.meta_lens = lens;
     p.cparams = now->cparams;
+    p.limits = j->params->limits;
     b2c_status st = b2i_cparams_check(&p.cparams, &why);
     if (st != B2C_OK) {
         b2c_cparams_init(&p.cparams);

@@ -68,6 +68,40 @@ bool b2i_state_place(b2i_state *state, b2i_redo where, b2i_entry entry, uint64_t
     return true;
 }
 
+/* Whether all entries are the same special one, as the index of a huge array of zeros. */
+static bool is_uniform(const b2i_state *now, b2i_entry entry)
+{
+    if (now->nspecial != now->nchunks || (entry & B2I_ENTRY_SPECIAL) == 0) {
+        return false;
+    }
+    if (now->nchunks > B2I_SAFE_NCHUNKS) { /* it was compared when there were fewer */
+        return b2i_state_entry(now, 0) == entry;
+    }
+    for (uint64_t i = 0; i < now->nchunks; i++) {
+        if (b2i_state_entry(now, i) != entry) {
+            return false;
+        }
+    }
+    return true;
+}
+
+b2c_status b2i_schunk_check_count(const b2c_schunk *s, uint64_t n, uint64_t cbytes, b2i_entry entry,
+                                  b2c_error *err)
+{
+    b2i_index_room room = b2i_index_room_of(&s->limits, n, cbytes);
+    if (n <= room.max || (n <= room.max_uniform && is_uniform(&s->now, entry))) {
+        return B2C_OK;
+    }
+    (void)b2i_fail_sizes(err, B2C_E_LIMIT, B2C_NO_OFFSET,
+                         "with the same limits nobody could open a frame of so many chunks that "
+                         "are not all the same special value",
+                         room.max, n);
+    if (err != NULL) {
+        err->field = "max_nchunks";
+    }
+    return B2C_E_LIMIT;
+}
+
 /* ---- one chunk ---- */
 
 static b2c_status check_chunk(const b2c_schunk *s, b2i_span chunk, b2i_chunk_head *head,
@@ -265,6 +299,23 @@ static b2c_status make_variable(b2c_schunk *s, b2c_error *err)
     return B2C_OK;
 }
 
+/* Before an edit: whether its result is within the limits. */
+static b2c_status check_room(const b2c_schunk *s, b2i_redo where, const b2i_chunk_head *head,
+                             b2c_error *err)
+{
+    bool in_index = fits_index(&s->now, head);
+    uint64_t n = s->now.nchunks + (where.kind != B2I_REDO_UPDATE), old_len = 0;
+    if (n <= B2I_SAFE_NCHUNKS && n <= s->limits.max_nchunks) {
+        return B2C_OK;
+    }
+    if (where.kind == B2I_REDO_UPDATE) {
+        B2I_TRY(stored_len(s, where.nchunk, &old_len, err));
+    }
+    uint64_t cbytes = s->now.cbytes + (in_index ? 0 : head->cbytes);
+    return b2i_schunk_check_count(s, n, cbytes > old_len ? cbytes - old_len : 0,
+                                  in_index ? b2i_special_entry(head->special) : 0, err);
+}
+
 /* The edit itself; the arrays have room and suit the chunk's size. */
 static b2c_status place(b2c_schunk *s, b2i_redo where, b2i_span chunk, const b2i_chunk_head *head,
                         b2c_error *err)
@@ -289,6 +340,7 @@ static b2c_status place_chunk(b2c_schunk *s, b2i_redo where, b2i_span chunk, b2c
 {
     b2i_chunk_head head;
     B2I_TRY(check_chunk(s, chunk, &head, err));
+    B2I_TRY(check_room(s, where, &head, err));
     B2I_TRY(b2i_state_reserve(&s->now, 1, err));
     if (s->now.ends == NULL && !stays_regular(&s->now, where, head.nbytes)) {
         bool opened;

@@ -311,6 +311,13 @@ void b2i_state_free(b2i_state *state);
 /* Room for 'more' entries.  Appending to the arrays cannot fail then. */
 b2c_status b2i_state_reserve(b2i_state *state, uint64_t more, b2c_error *err);
 
+/*
+ * B2C_E_LIMIT when a frame of n chunks with 'cbytes' of payload, of which the new one is 'entry',
+ * could not be opened again with the super-chunk's limits.
+ */
+b2c_status b2i_schunk_check_count(const b2c_schunk *s, uint64_t n, uint64_t cbytes, b2i_entry entry,
+                                  b2c_error *err);
+
 /* Gives a state of equal chunks the array of ends that chunks of any size need. */
 b2c_status b2i_state_make_ends(b2i_state *state, b2c_error *err);
 

@@ -197,3 +197,113 @@ def test_installed_command(folder):
 def test_selftest():
     out = good("selftest")
     assert "zstd" in out and "FAILED" not in out and "DIFFERS" not in out
+
+
+# ---- Large results and limits ------------------------------------------------
+
+
+@pytest.mark.parametrize("command", ["info", "cat", "unpack", "convert", "verify", "repair"])
+def test_limits(folder, command):
+    output = [] if command in ("info", "cat", "verify") else ["out"]
+    assert run(command, "a.b2nd", *output, "--limit", "max_nbytes=1M", cwd=folder).returncode == 0
+    for name in output:
+        os.unlink(folder / name)
+    out = run(command, "a.b2nd", *output, "--limit", "max_nbytes=239", cwd=folder)
+    assert out.returncode == 1
+    assert "limit" in out.stdout + out.stderr and "Traceback" not in out.stderr
+    if command != "repair":  # which writes what is within the limits
+        assert not (folder / "out").exists()
+
+
+@pytest.mark.parametrize("text", ["max_nbytes", "max_nbytes=", "max_nbytes=x", "max_nbytes=0", "size=3"])
+def test_limits_are_checked(folder, text):
+    assert "max_result_nbytes=100M" in bad("info", "a.b2nd", "--limit", text, cwd=folder, status=2)
+
+
+def test_result_limits(folder):
+    for command in (["cat", "a.b2nd"], ["cat", "--npy", "a.b2nd"], ["unpack", "a.b2nd", "out.npy"]):
+        bad(*command, "--limit", "max_result_nbytes=239", cwd=folder, status=1)
+        assert run(*command, "--limit", "max_result_nbytes=240", cwd=folder, text=False).returncode == 0
+
+
+def test_a_result_that_no_disk_holds(folder):
+    b2.zeros((1 << 56,), "u1", chunks=(1 << 30,), blocks=(1 << 20,), urlpath=folder / "huge.b2nd").close()
+    assert "free" in bad("unpack", "huge.b2nd", cwd=folder, status=1)
+    assert not list(folder.glob("*huge*npy*"))
+
+
+@pytest.mark.parametrize("option", [[], ["--npy"]])
+def test_cat_streams(folder, option):
+    """Of a result that fits no memory the first lines come at once, and memory stays bounded."""
+    b2.zeros(
+        (3, 1 << 40), "u1", chunks=(1, 1 << 26), blocks=(1, 1 << 20), urlpath=folder / "huge.b2nd"
+    ).close()
+    limited = "import resource, sys; resource.setrlimit(resource.RLIMIT_AS, (2 << 30, 2 << 30));"
+    start = "from blosc2c.cli import main; sys.exit(main())"
+    command = [sys.executable, "-c", limited + start, "cat", *option, str(folder / "huge.b2nd"), "[::-1]"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        read = process.stdout.read(1 << 22)
+        process.stdout.close()
+        process.stderr.read()
+        process.wait(60)
+    if option:
+        assert read[:6] == b"\x93NUMPY" and read[128:] == bytes((1 << 22) - 128)
+    else:
+        assert read == b"0," * (1 << 21)
+
+
+KEYS = [
+    np.s_[...],
+    np.s_[::-1, 1:, ::-2],
+    np.s_[2],
+    np.s_[1, ::-1],
+    np.s_[:, None, 3],
+    np.s_[1:1],
+    np.s_[1, 2, 3],
+]
+
+
+@pytest.mark.parametrize("nbytes", [1, 7, 16, 60, 1000])
+@pytest.mark.parametrize("key", KEYS, ids=str)
+def test_parts_of_a_selection(monkeypatch, key, nbytes):
+    """However it is cut, the parts are the whole."""
+    from blosc2c import printing
+
+    monkeypatch.setattr(printing, "TEXT_NBYTES", nbytes)
+    monkeypatch.setattr(printing, "NPY_NBYTES", nbytes)
+    records = np.zeros((2, 3, 4), "i2,S2")
+    records["f0"] = np.arange(24).reshape(2, 3, 4)
+    days = np.arange(60).reshape(3, 4, 5).astype("M8[D]")
+    for items in (A, A.astype(">f8"), days, records):
+        if items is records and key in (KEYS[2], KEYS[4]):
+            continue
+        with b2.asarray(items, chunks=(2, 3, 4), blocks=(1, 2, 3)) as array:
+            parts = list(printing.Selection(array, key).parts(nbytes))
+            want = items[key]
+            got = np.concatenate([np.empty(0, items.dtype), *parts])
+            assert np.array_equal(got, want.reshape(-1))
+            assert all(part.nbytes <= max(nbytes, items.itemsize) for part in parts)
+            npy = b"".join(printing.npy(printing.Selection(array, key)))
+            assert np.array_equal(np.load(io.BytesIO(npy)), want)
+            text = "".join(printing.text(printing.Selection(array, key)))
+            assert text == expected_text(want)
+
+
+def expected_text(items):
+    """A line per row or record, an empty one between planes."""
+    if items.ndim == 0:
+        return f"{items[()]}\n"
+    if not items.size:
+        return ""
+
+    def line(row):
+        return ",".join(map(str, row.tolist() if row.dtype.kind != "M" else row)) + "\n"
+
+    def lines(part):
+        if items.dtype.names:
+            return "".join(",".join(map(str, item)) + "\n" for item in part.reshape(-1).tolist())
+        return "".join(line(row) for row in part.reshape(-1, part.shape[-1]))
+
+    if items.ndim < 3:
+        return lines(items)
+    return "\n".join(lines(plane) for plane in items.reshape(-1, *items.shape[-2:]))

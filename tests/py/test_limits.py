@@ -279,3 +279,112 @@ def test_compressed_bombs(tmp_path):
     frame[0x10:0x18] = struct.pack(">Q", len(frame))
     with pytest.raises(b2.CorruptError, match="overlap"):
         b2.from_cframe(bytes(frame))
+
+
+# ---- Everything that opens takes limits -------------------------------------
+
+
+def test_functions_that_open(tmp_path):
+    """Each with limits that are just wide enough, and with some that are not."""
+    path, tensor = tmp_path / "x.b2nd", tmp_path / "t.b2frame"
+    b2.asarray(A, chunks=(10, 100), urlpath=path).close()
+    b2.SChunk(data=A, chunksize=4000, urlpath=tmp_path / "s.b2frame").close()
+    b2.save_array(A, tensor, chunksize=4000)
+    frame, packed = b2.pack_tensor(A, chunksize=4000), b2.pack_array(A)
+    size = b2.get_cbuffer_sizes(packed)[0]
+    wide = Limits(max_nbytes=A.nbytes, max_chunk_nbytes=max(size, 4000), max_chunks=6)
+    for calls, what in [
+        (lambda limits: b2.convert(path, tmp_path / "new", mode="w", limits=limits), Limits(max_chunks=5)),
+        (lambda limits: b2.compact(path, limits=limits), Limits(max_nbytes=A.nbytes - 1)),
+        (lambda limits: b2.load_tensor(tensor, limits=limits), Limits(max_result_nbytes=A.nbytes - 1)),
+        (lambda limits: b2.load_array(tensor, limits=limits), Limits(max_chunks=5)),
+        (lambda limits: b2.unpack_tensor(frame, limits=limits), Limits(max_result_nbytes=A.nbytes - 1)),
+        (lambda limits: b2.unpack_array2(frame, limits=limits), Limits(max_nbytes=A.nbytes - 1)),
+        (lambda limits: b2.unpack_array(packed, limits=limits), Limits(max_chunk_nbytes=size - 1)),
+        (lambda limits: b2.unpack(packed, limits=limits), Limits(max_result_nbytes=size - 1)),
+        (
+            lambda limits: b2.SChunk(urlpath=tmp_path / "s.b2frame", mode="r", limits=limits).close(),
+            Limits(max_chunks=5),
+        ),
+        (
+            lambda limits: b2.repair(path, tmp_path / "new2", mode="w", limits=limits).nlost or None,
+            None,
+        ),
+    ]:
+        got = calls(wide)
+        assert got is None or np.array_equal(got, A)
+        if what is not None:
+            with pytest.raises(b2.LimitError):
+                calls(what)
+
+
+def test_the_message_says_how_to_open(tmp_path):
+    path = tmp_path / "x.b2nd"
+    b2.asarray(A, chunks=(10, 100), urlpath=path).close()
+    for limits, advice in [
+        (Limits(max_chunks=5), "Limits(max_chunks=6)"),
+        (Limits(max_nbytes=100), f"Limits(max_nbytes={A.nbytes})"),
+    ]:
+        with pytest.raises(b2.LimitError) as caught:
+            b2.open(path, limits=limits)
+        assert advice in str(caught.value)
+        with b2.open(path, limits=eval(advice)) as x:
+            assert np.array_equal(x[...], A)
+
+
+# ---- What is written with some limits opens with them -----------------------
+
+MANY = 17_000_000  # chunks: more than are accepted when they are not all the same
+
+
+def test_writing_beyond_the_default_limits_is_refused(tmp_path):
+    path = tmp_path / "many.b2nd"
+    with b2.zeros((MANY,), "u1", chunks=(1,), blocks=(1,), urlpath=path) as x:
+        with pytest.raises(b2.LimitError, match=r"limits=Limits\(max_chunks=17000000\)"):
+            x[5] = 7
+        assert x[5] == 0
+    with b2.open(path) as x:
+        assert x.shape == (MANY,) and not x[:10].any()
+    with b2.open(path, "a", limits=Limits(max_chunks=MANY)) as x:
+        x[5] = 7
+    with pytest.raises(b2.LimitError, match=r"limits=Limits\(max_chunks=17000000\)"):
+        b2.open(path)
+    with b2.open(path, limits=Limits(max_chunks=MANY)) as x:
+        assert x[5] == 7
+
+
+@pytest.mark.parametrize("kind", ["file", "memory"])
+def test_growth_beyond_limits(tmp_path, kind):
+    limits = Limits(max_chunks=3)
+    storage = {"urlpath": tmp_path / "s.b2frame"} if kind == "file" else {}
+    with b2.SChunk(chunksize=8, limits=limits, cparams={"typesize": 1}, **storage) as s:
+        for k in range(3):
+            s.append_data(bytes([k]) * 8)
+        for grow in (
+            lambda: s.append_data(bytes(8)),
+            lambda: s.insert_data(0, b"12345678"),
+            lambda: s.fill_special(8, b2.SpecialValue.ZERO),
+        ):
+            with pytest.raises(b2.LimitError, match="max_chunks=4"):
+                grow()
+            assert s.nchunks == 3
+        s.update_data(1, b"12345678")
+        s.delete_chunk(0)
+        s.append_data(b"abcdefgh")
+        assert s[:] == b"12345678" + bytes([2]) * 8 + b"abcdefgh"
+        frame = s.to_cframe()
+    b2.from_cframe(frame, limits=limits).close()
+
+
+def test_an_array_does_not_grow_beyond_its_limits(tmp_path):
+    path = tmp_path / "x.b2nd"
+    b2.asarray(A, chunks=(10, 100), urlpath=path).close()
+    with b2.open(path, "a", limits=Limits(max_chunks=6)) as x:
+        with pytest.raises(b2.LimitError, match="max_chunks=7"):
+            x.resize((61, 100))
+        with pytest.raises(b2.LimitError, match="max_chunks=7"):
+            x.append(A[:10], axis=0)
+        assert x.shape == A.shape and np.array_equal(x[...], A)
+        x[...] = A + 1
+    with b2.open(path) as x:
+        assert np.array_equal(x[...], A + 1)
