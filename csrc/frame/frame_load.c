@@ -324,6 +324,13 @@ b2c_status b2i_frame_mark_check(b2i_io *io, uint64_t origin, const b2i_frame_mar
 {
     uint8_t head[sizeof mark->head], end[sizeof mark->end];
     *is = false;
+    uint64_t len = mark->end_at + mark->end_len;
+    const uint8_t *view = len > SIZE_MAX ? NULL : io->ops->view(io, origin, (size_t)len);
+    if (view != NULL) { /* one look: of a mapped file the size is asked for each time */
+        *is = memcmp(view, mark->head, mark->head_len) == 0 &&
+              memcmp(view + mark->end_at, mark->end, mark->end_len) == 0;
+        return B2C_OK;
+    }
     b2c_status st = io->ops->read(io, origin, head, mark->head_len, err);
     if (st == B2C_OK && memcmp(head, mark->head, mark->head_len) == 0) {
         st = io->ops->read(io, origin + mark->end_at, end, mark->end_len, err);

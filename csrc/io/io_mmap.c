@@ -2,12 +2,16 @@
  * io_mmap.c: a file whose bytes can be seen without copying.  What is written
  * goes through the file, which the mapping shows as well; bytes behind the
  * size at opening are read like those of any file.
+ *
+ * Somebody else may cut the file, and touching pages behind its end would end the process: so its
+ * size is asked for before each look.  Who cuts it between that and the look still does so.
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include "io.h"
 #include "alloc.h"
 
 #include <sys/mman.h>
+#include <sys/stat.h>
 
 typedef struct mmap_io {
     b2i_io io;
@@ -17,10 +21,18 @@ typedef struct mmap_io {
     size_t n; /* bytes of the mapping that the file still has */
 } mmap_io;
 
+/* Whether [at, at + n) is mapped and the file has it now; n is not 0. */
+static bool is_there(const mmap_io *m, uint64_t at, size_t n)
+{
+    struct stat info;
+    return n > 0 && at <= m->n && m->n - at >= n && fstat(m->file->ops->fd(m->file), &info) == 0 &&
+           info.st_size >= 0 && (uint64_t)info.st_size >= at + n;
+}
+
 static b2c_status mmap_read(b2i_io *io, uint64_t at, void *dst, size_t n, b2c_error *err)
 {
     const mmap_io *m = (const mmap_io *)io;
-    if (n > 0 && at <= m->n && m->n - at >= n) {
+    if (is_there(m, at, n)) {
         memcpy(dst, m->map + at, n);
         return B2C_OK;
     }
@@ -56,7 +68,7 @@ static b2c_status mmap_sync(b2i_io *io, b2c_error *err)
 static const uint8_t *mmap_view(b2i_io *io, uint64_t at, size_t n)
 {
     const mmap_io *m = (const mmap_io *)io;
-    return n > 0 && at <= m->n && m->n - at >= n ? m->map + at : NULL;
+    return is_there(m, at, n) ? m->map + at : NULL;
 }
 
 static b2c_status mmap_close(b2i_io *io, b2c_error *err)

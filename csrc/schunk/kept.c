@@ -53,6 +53,23 @@ static bool is_same(const kept_key *a, const kept_key *b)
            a->verifies == b->verifies;
 }
 
+/*
+ * Whether the bytes of a kept chunk can be looked at.  Those of a mapped file are not its own: the
+ * store is asked whether they are still there.
+ */
+static bool is_there(kept_chunk *kept)
+{
+    b2i_stored_chunk *c = &kept->c;
+    b2i_scratch scratch = { 0 };
+    b2i_span now = c->bytes;
+    if (c->bytes.n == 0 || c->bytes.p == c->whole.p || c->bytes.p == c->special) {
+        return true;
+    }
+    b2c_status st = c->store->ops->read(c->store, c->entry, 0, c->bytes.n, &scratch, &now, NULL);
+    b2i_scratch_free(&scratch);
+    return st == B2C_OK && now.p == c->bytes.p;
+}
+
 b2c_status b2i_kept_chunk_open(const b2c_schunk *s, b2c_ctx *ctx, uint64_t nchunk,
                                b2i_stored_chunk **out, b2c_error *err)
 {
@@ -67,6 +84,10 @@ b2c_status b2i_kept_chunk_open(const b2c_schunk *s, b2c_ctx *ctx, uint64_t nchun
     }
     for (uint32_t i = 0; i < NKEPT; i++) {
         if (is_same(&all->v[i].key, &key)) {
+            if (!is_there(&all->v[i])) {
+                drop(&all->v[i]);
+                break;
+            }
             all->v[i].is_old = true;
             *out = &all->v[i].c;
             return B2C_OK;

@@ -136,6 +136,14 @@ static b2c_status load_hashes(b2i_stored_chunk *c, b2c_error *err)
     if (hashes.n == 0) {
         return B2C_OK;
     }
+    if (c->hash_bytes.p == NULL) { /* a view of a file that somebody may cut before they are used */
+        uint8_t *copy = b2i_scratch_get(&c->hash_bytes, hashes.n);
+        if (copy == NULL) {
+            return b2i_fail_memory(err);
+        }
+        memcpy(copy, hashes.p, hashes.n);
+        hashes = b2i_span_of(copy, hashes.n);
+    }
     for (uint32_t i = 0; i < nparts; i++) {
         b2i_chunk_part_at(&c->chunk, i, &at, &n);
         first = at < first ? at : first;
