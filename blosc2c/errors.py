@@ -70,7 +70,7 @@ class ChecksumError(CorruptError):
     """Stored and computed checksums differ."""
 
 
-class TruncatedError(FormatError):
+class TruncatedError(FormatError, EOFError):
     """The data ends too early."""
 
 

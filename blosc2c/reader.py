@@ -12,7 +12,7 @@ from typing import Any
 
 from . import _ffi, limits
 from ._ffi import Handle, check, ffi, lib, new_error
-from .errors import ParameterError
+from .errors import Blosc2Error, CorruptError, ParameterError, TruncatedError
 
 _FRAME_LEN_AT = 16  # the length of a frame: 8 bytes, big-endian, at this byte of its header
 
@@ -74,9 +74,32 @@ class Reader:
             if not 0 <= size < 1 << 63:
                 raise ParameterError(f"{type(source).__name__} says that it has {size} bytes", field="size")
             return size
-        stored = bytes(self.read(offset + _FRAME_LEN_AT, 8))
+        place = offset + _FRAME_LEN_AT
+        stored = bytes(memoryview(self.read(place, 8)).cast("B"))[:8]
+        frame_len = int.from_bytes(stored, "big")
+        if frame_len >= (1 << 63) - offset:
+            raise CorruptError(
+                f"the frame cannot be of {frame_len} bytes (field frame_len, byte {place})",
+                path=self._name(),
+                offset=place,
+                field="frame_len",
+                actual=frame_len,
+            )
         # A frame of another length, or something that is no frame, is the parser's business.
-        return offset + max(int.from_bytes(stored, "big"), _FRAME_LEN_AT + len(stored))
+        return offset + max(frame_len, _FRAME_LEN_AT + len(stored))
+
+    def _name(self) -> str | None:
+        """A file object's own name, for messages."""
+        name = getattr(self.source, "name", None)
+        return name if isinstance(name, str) else None
+
+    def wrong_length(self, at: int, n: int, got: int) -> Blosc2Error:
+        """Why a read that should give n bytes is no good."""
+        what = f"reading {n} bytes of {type(self.source).__name__} at byte {at} gave {got}"
+        facts: dict[str, Any] = {"path": self._name(), "field": "read_at", "expected": n, "actual": got}
+        if got > n:
+            return ParameterError(what, offset=at, **facts)
+        return TruncatedError(what, offset=at + got, **facts)
 
 
 # C has a pointer only: these keep the readers alive until it calls close.
@@ -89,7 +112,7 @@ def user_read_at(handle: Any, at: int, dst: Any, n: int) -> int:
         with _ffi.nested():
             data = memoryview(ffi.from_handle(handle).read(at, n)).cast("B")
         if len(data) != n:
-            raise EOFError(f"reading {n} bytes at {at} gave {len(data)}")
+            raise ffi.from_handle(handle).wrong_length(at, n, len(data))
         ffi.memmove(dst, data, n)
     except BaseException as exc:  # raised again by check(), on the other side of C
         return _ffi.keep_failure(exc)
@@ -124,7 +147,8 @@ def open_reader(source: Any, offset: int, bounds: limits.Limits | None = None) -
     Raises
     ------
     Whatever the methods of `source` raise, besides the errors of open(); ValueError for a size that is
-    negative or beyond 2^63 - 1, TypeError for one that is no integer.
+    negative or beyond 2^63 - 1, TypeError for one that is no integer.  TruncatedError when a read gives
+    less than was asked for, ParameterError when it gives more.
     """
     reader = Reader(source, offset)
     handle = ffi.new_handle(reader)

@@ -127,8 +127,16 @@ def test_objects_that_give_less():
         def read_at(self, at: int, n: int) -> bytes:
             return super().read_at(at, n)[:-1]
 
-    with pytest.raises((EOFError, OSError, b2.Blosc2Error)):
+    with pytest.raises(b2.TruncatedError) as caught:
         b2.open(Short(FRAME))
+    assert caught.value.field == "read_at" and caught.value.expected == caught.value.actual + 1
+
+    class Long(Sized):
+        def read_at(self, at: int, n: int) -> bytes:
+            return super().read_at(at, n) + b"x"
+
+    with pytest.raises(b2.ParameterError, match="gave"):
+        b2.open(Long(FRAME))
 
     class Wrong(Sized):
         def read_at(self, at: int, n: int):
@@ -136,6 +144,31 @@ def test_objects_that_give_less():
 
     with pytest.raises((TypeError, b2.Blosc2Error)):
         b2.open(Wrong(FRAME))
+
+
+@pytest.mark.parametrize("offset", [0, 77])
+@pytest.mark.parametrize("kind", [Plain, Ranges])
+def test_short_frames_without_a_size(kind, offset):
+    """Where the frame says that it ends is no end of the object."""
+    for n in (*range(0, 120, 7), len(FRAME) // 2, len(FRAME) - 1):
+        with (
+            pytest.raises(b2.FormatError) as caught,
+            b2.open(kind(bytes(offset) + FRAME[:n]), offset=offset) as a,
+        ):
+            a[...]
+        if n >= 24:
+            assert isinstance(caught.value, b2.TruncatedError)
+            assert offset <= caught.value.offset <= offset + len(FRAME)
+
+
+@pytest.mark.parametrize("offset", [0, 77])
+@pytest.mark.parametrize("frame_len", [1 << 63, (1 << 64) - 1])
+def test_impossible_frame_lengths_without_a_size(frame_len, offset):
+    raw = bytes(offset) + FRAME[:16] + frame_len.to_bytes(8, "big") + FRAME[24:]
+    with pytest.raises(b2.CorruptError) as caught:
+        b2.open(Plain(raw), offset=offset)
+    error = caught.value
+    assert (error.field, error.offset, error.actual) == ("frame_len", offset + 16, frame_len)
 
 
 @pytest.mark.parametrize(
