@@ -672,6 +672,7 @@ class SChunk(Editing, Callbacks, VLBlocks):
         kwargs : where to, and dparams: as for SChunk()
         """
         storage = split_storage(kwargs, "copy()", ParameterError)
+        storage.limits = self.handle.limits if storage.limits is None else storage.limits
         here, there = self.urlpath, storage.path
         if here and there and os.path.exists(there) and os.path.samefile(here, there):
             raise ParameterError(f"{here} cannot be replaced by a copy of itself", field="urlpath")
@@ -680,7 +681,6 @@ class SChunk(Editing, Callbacks, VLBlocks):
         full = self.cparams if cparams is None else to_cparams(cparams, **asdict(self.cparams))
         dparams = to_dparams(kwargs.get("dparams", self._dparams))
         new = SChunk._new(storage, int(self.c_info().chunksize), full, dparams, metas)
-        new.handle.limits = self.handle.limits
         with new.transaction():
             if cparams is None:
                 new.copy_chunks(self)
