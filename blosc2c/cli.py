@@ -352,20 +352,27 @@ def _member(value: Any) -> Any:
 
 def _plain(value: Any) -> Any:
     """Values of metalayers as JSON can tell them."""
+    from .meta import shown
+
     if isinstance(value, dict):
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(item) for item in value]
     if isinstance(value, bytes):
         return value.hex()
-    return value if isinstance(value, str | int | float | bool | None) else str(value)
+    if isinstance(value, str | int | float | bool | None):
+        return value
+    try:
+        return str(value)
+    except Exception:  # NumPy cannot show it
+        return shown(value)
 
 
 def _metadata(obj: SChunk | NDArray) -> str:
-    from .meta import printable
+    from .meta import printable, shown
 
-    lines = [f"meta    : {printable(name)} = {value!r}" for name, value in obj.meta.getall().items()]
-    lines += [f"vlmeta  : {printable(name)} = {value!r}" for name, value in obj.vlmeta.getall().items()]
+    lines = [f"meta    : {printable(name)} = {shown(value)}" for name, value in obj.meta.getall().items()]
+    lines += [f"vlmeta  : {printable(name)} = {shown(value)}" for name, value in obj.vlmeta.getall().items()]
     return "\n".join(lines)
 
 

@@ -105,9 +105,18 @@ def _get_name(getter: Any, ptr: Any, i: int, path: str | None) -> str:
 
 def _show(mapping: Mapping[str, Any]) -> str:
     try:
-        return repr(mapping[:])  # type: ignore[index]
+        values: dict[str, Any] = mapping[:]  # type: ignore[index]
     except (ClosedError, ReferenceError) as exc:
         return f"{type(mapping).__name__}({exc})"
+    return "{" + ", ".join(f"{name!r}: {shown(value)}" for name, value in values.items()) + "}"
+
+
+def shown(value: Any) -> str:
+    """repr(), also of arrays that NumPy cannot show: of texts that are none, of dates without a unit."""
+    try:
+        return repr(value)
+    except Exception as exc:  # whatever NumPy raises
+        return f"<{type(value).__name__} that cannot be shown: {exc}>"
 
 
 class Meta(Mapping[str, Any]):

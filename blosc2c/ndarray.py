@@ -76,9 +76,17 @@ class NDChunkInfo(ChunkInfo):
 
     def __init__(self, facts: ChunkInfo, coords: Shape, dtype: np.dtype[Any]) -> None:
         value = facts.repeated_value
-        item = None if value is None else np.frombuffer(value, dtype)[0]
+        item = None if value is None else _item_of(value, dtype)
         super().__init__(facts._schunk, facts.nchunk, facts.cratio, facts.special, item)
         self.coords = coords
+
+
+def _item_of(value: bytes, dtype: np.dtype[Any]) -> Any:
+    """A scalar of NumPy; of what is none, such as a text of no characters, the bytes."""
+    try:
+        return np.frombuffer(value, dtype)[0]
+    except (ValueError, SystemError):
+        return np.void(value)
 
 
 class _Closed:

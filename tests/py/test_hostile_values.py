@@ -8,11 +8,12 @@ import struct
 import subprocess
 import sys
 import textwrap
+from pathlib import Path
 
 import msgpack
 import numpy as np
 import pytest
-from hostile import frame_with, tensor_with
+from hostile import array_with, frame_with, tensor_with
 
 import blosc2c as b2
 from blosc2c import Limits, packed
@@ -315,6 +316,44 @@ def test_many_bombs(tmp_path):
     report = b2.verify(path)
     assert len(report.problems) == 1 and "'016' and later ones" in str(report)
     assert b2.verify(path, limits=Limits(max_meta_nbytes=1 << 30)).ok
+
+
+def test_what_numpy_cannot_show(tmp_path, capsys):
+    """It raises for texts of no characters and for dates without a unit: repr() and info do not."""
+    path = tmp_path / "x.b2frame"
+    arrays = {
+        "date": ({"str": "<M8"}, bytes(range(8))),
+        "text": ({"str": "<U1"}, b"\xff" * 4),
+        "record": ({"descr": [["a", "<U1"]]}, b"\xff" * 4),
+    }
+    packed_arrays = {k: ext(46, P({"dtype": d, "shape": [1], "data": v})) for k, (d, v) in arrays.items()}
+    path.write_bytes(frame_with({**packed_arrays, "sound": P([1, 2])}))
+    with b2.open(path) as s:
+        assert repr(s.vlmeta).count("ndarray that cannot be shown") == 3 and "[1, 2]" in repr(s.vlmeta)
+        assert s.vlmeta["text"].tobytes() == b"\xff" * 4
+    for options in ([], ["--json"]):
+        assert main(["info", str(path), *options]) == 0
+        assert capsys.readouterr().out.count("cannot be shown") == 3
+    a = b2.ndarray_from_cframe(array_with("<U1", 4))
+    full = b2.full((9,), np.void(b"\xff" * 4), "V4", chunks=(4,))
+    frame = full.to_cframe().replace(b"|V4", b"<U1")[:-17] + bytes(17)  # no fingerprint
+    facts = list(b2.ndarray_from_cframe(frame).iterchunks_info())
+    assert facts[0].repeated_value.tobytes() == b"\xff" * 4
+    assert a[1].tobytes() == bytes(range(4, 8))
+
+
+@pytest.mark.parametrize("kind", ["text", "described", "value", "tensor"])
+def test_what_is_nearly_right(kind):
+    """Values, dtypes and tensors of values.py: data or a documented exception, in little time and memory."""
+    script = Path(__file__).with_name("values.py")
+    result = subprocess.run(
+        [sys.executable, str(script), "0", "150", kind],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert result.returncode == 0, result.stdout[-5000:] + result.stderr[-5000:]
 
 
 def test_verify_without_memory(tmp_path):
