@@ -41,7 +41,8 @@ class Limits:
         read costs nothing
     max_chunk_nbytes : decoded bytes of a chunk; by default 2^31 - 33, as many as a chunk can have
     max_meta_nbytes : decoded bytes of a vlmetalayer, and of all that one call decodes (``vlmeta[:]``,
-        a copy, verify()); by default 2^24.  Python objects take up to 64 times as much memory
+        a copy, verify()); by default 2^24.  There may be a sixteenth as many lists and maps in it.
+        Python objects take up to 32 times as much memory
     max_chunks : chunks of a frame; by default 2^24 and one more for every 32 bytes of the file, and
         2^28 - 5 that are all the same special value
     max_metalayers : fixed and variable-length metalayers, each; by default 16 and 8192

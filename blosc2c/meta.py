@@ -29,7 +29,7 @@ def encode(value: Any) -> bytes:
 def decode(stored: bytes, name: str, schunk: SChunk) -> Any:
     """The value of a metalayer; CorruptError when the bytes hold none, LimitError when it is too much."""
     try:
-        return packed_values.unpack(stored, schunk.handle.limits)
+        return packed_values.unpack(stored, schunk.handle.limits, max(max_meta_nbytes(schunk) // 16, 64))
     except LimitError as exc:
         raise LimitError(
             f"the value of metalayer {name!r}: {exc}",

@@ -21,18 +21,17 @@ SPDX-License-Identifier: BSD-3-Clause
 from __future__ import annotations
 
 import collections
-import functools
 import math
 import struct
 import sys
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import msgpack
 
 from .errors import FormatError, LimitError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable
 
     import numpy as np
 
@@ -45,6 +44,7 @@ _FRAME, _COMPLEX, _SET, _ARRAY = 42, 44, 45, 46
 _MAX_DEPTH = 256  # of values in values: repr(), json and the like recurse
 _MAX_EXTENSIONS = 16  # extension types in extension types; each takes a parser's room on the stack
 _MAX_NDIM = 64
+_EXTENSION_PARTS = 8  # an extension takes the time of so many lists
 _MAX_COLLISIONS = 64  # members of a set, or keys, with one hash; honest ones have some eight at most
 
 
@@ -57,13 +57,14 @@ def pack(value: Any) -> bytes:
     return packed
 
 
-def unpack(packed: bytes, limits: Limits | None = None) -> Any:
+def unpack(packed: bytes, limits: Limits | None = None, max_parts: int = 1 << 62) -> Any:
     """The value of pack().
 
-    Any bytes are safe; those that hold no value raise one of UNPACK_ERRORS.  `limits` are those of
-    frames that are part of the value; None: the default ones.
+    Any bytes are safe; those that hold no value raise one of UNPACK_ERRORS, and LimitError when there are
+    more than `max_parts` lists and maps.  `limits` are those of frames that are part of the value; None:
+    the default ones.
     """
-    value = _unpack(packed, _Inside(0, limits))
+    value = _Decoder(limits, max_parts).value(packed)
     if _may_be_deep(packed) and _is_deep(value):
         raise FormatError(f"values are nested more than {_MAX_DEPTH} deep")
     return value
@@ -101,29 +102,23 @@ def _may_be_deep(packed: bytes) -> bool:
 
 
 def _is_deep(value: Any) -> bool:
-    """Whether values are nested too deep.  No recursion, and an end also for a list that is its own item."""
+    """Whether values are nested too deep: without recursion, level by level."""
     numpy: Any = sys.modules.get("numpy")
-    containers = (list, tuple, dict, set, frozenset, *([numpy.ndarray] if numpy is not None else ()))
-
-    def inside(container: Any) -> Iterator[Any]:
-        if isinstance(container, dict):
-            items: Iterable[Any] = [*container, *container.values()]
-        elif isinstance(container, list | tuple | set | frozenset):
-            items = container
-        else:
-            items = container.ravel() if container.dtype.hasobject else ()
-        return iter([item for item in items if isinstance(item, containers)])
-
-    open_ones = [iter([value] if isinstance(value, containers) else [])]
-    while open_ones:
-        for item in open_ones[-1]:
-            open_ones.append(inside(item))
-            break
-        else:
-            open_ones.pop()
-        if len(open_ones) > _MAX_DEPTH + 1:
-            return True
-    return False
+    containers = (list, tuple, dict, set, frozenset, *(() if numpy is None else (numpy.ndarray,)))
+    level = [value]
+    for _ in range(_MAX_DEPTH):
+        below: list[Any] = []
+        for item in level:
+            inside = item if isinstance(item, list | tuple | set | frozenset) else ()
+            if isinstance(item, dict):
+                inside = [*item, *item.values()]
+            elif numpy is not None and isinstance(item, numpy.ndarray) and item.dtype.hasobject:
+                inside = item.ravel()
+            below += [part for part in inside if isinstance(part, containers)]
+        level = below
+        if not level:
+            return False
+    return True
 
 
 def _to_msgpack(value: Any) -> Any:
@@ -172,29 +167,55 @@ def _array_fields(array: np.ndarray[Any, Any]) -> dict[str, Any]:
     return {"dtype": {kind: stored}, "shape": shape, "data": array.tobytes()}
 
 
-class _Inside(NamedTuple):
-    """Where a value is: in how many extension types, of what frame."""
+class _Decoder:
+    """Decodes one value and those inside of its extension types."""
 
-    nextensions: int
-    limits: Limits | None
+    def __init__(self, limits: Limits | None, max_parts: int) -> None:
+        self.limits = limits  # of the frame that holds the value
+        self.max_parts = self.nleft = max_parts
+        self.depth = 0  # in extension types
 
+    def value(self, packed: bytes) -> Any:
+        if self.depth > _MAX_EXTENSIONS:
+            raise FormatError(f"values are nested more than {_MAX_EXTENSIONS} deep in extension types")
+        self.depth += 1
+        value = msgpack.unpackb(
+            packed,
+            list_hook=self.make_list,
+            object_pairs_hook=self.make_map,
+            ext_hook=self.make_extension,
+            strict_map_key=False,
+        )
+        self.depth -= 1
+        return value
 
-def _unpack(packed: bytes, inside: _Inside) -> Any:
-    if inside.nextensions > _MAX_EXTENSIONS:
-        raise FormatError(f"values are nested more than {_MAX_EXTENSIONS} deep in extension types")
-    deeper = inside._replace(nextensions=inside.nextensions + 1)
-    return msgpack.unpackb(
-        packed,
-        list_hook=_decode_list,
-        object_pairs_hook=_decode_map,
-        ext_hook=functools.partial(_decode_extension, inside=deeper),
-        strict_map_key=False,
-    )
+    def spend(self, n: int) -> None:
+        """Count what takes far more time and memory than its bytes."""
+        self.nleft -= n
+        if self.nleft < 0:
+            raise LimitError(
+                f"there are more than {self.max_parts} lists and maps, a sixteenth of max_meta_nbytes",
+                field="max_meta_nbytes",
+            )
 
+    def make_list(self, value: list[Any]) -> Any:
+        self.nleft -= 1
+        if self.nleft < 0:
+            self.spend(0)
+        marked = bool(value) and isinstance(value[0], str) and value[0] == _TUPLE_MARK
+        return tuple(value[1:]) if marked else value
 
-def _decode_map(pairs: list[tuple[Any, Any]]) -> dict[Any, Any]:
-    _check_hashes([key for key, _ in pairs] if len(pairs) > _MAX_COLLISIONS else ())
-    return dict(pairs)
+    def make_map(self, pairs: Iterable[tuple[Any, Any]]) -> dict[Any, Any]:
+        self.spend(1)
+        pairs = [*pairs]
+        if len(pairs) > _MAX_COLLISIONS:
+            _check_hashes([key for key, _ in pairs])
+        return dict(pairs)
+
+    def make_extension(self, code: int, data: bytes) -> Any:
+        decode = _DECODERS.get(code)
+        self.spend(1 if code == _COMPLEX else _EXTENSION_PARTS)
+        return msgpack.ExtType(code, data) if decode is None else decode(data, self)
 
 
 def _check_hashes(members: Iterable[Any]) -> None:
@@ -210,29 +231,19 @@ def _check_hashes(members: Iterable[Any]) -> None:
         raise FormatError(f"{most} members of a set or keys of a map have the same hash")
 
 
-def _decode_list(value: list[Any]) -> Any:
-    marked = bool(value) and isinstance(value[0], str) and value[0] == _TUPLE_MARK
-    return tuple(value[1:]) if marked else value
-
-
-def _decode_extension(code: int, data: bytes, inside: _Inside) -> Any:
-    decode = _DECODERS.get(code)
-    return msgpack.ExtType(code, data) if decode is None else decode(data, inside)
-
-
-def _decode_frame(data: bytes, inside: _Inside) -> NDArray | SChunk:
+def _decode_frame(data: bytes, inside: _Decoder) -> NDArray | SChunk:
     from .store import from_cframe
 
     return from_cframe(data, limits=inside.limits)
 
 
-def _decode_complex(data: bytes, _inside: _Inside) -> complex:
+def _decode_complex(data: bytes, _inside: _Decoder) -> complex:
     real, imag = struct.unpack(">dd", data)
     return complex(real, imag)
 
 
-def _decode_set(data: bytes, inside: _Inside) -> set[Any]:
-    items = _unpack(data, inside)
+def _decode_set(data: bytes, inside: _Decoder) -> set[Any]:
+    items = inside.value(data)
     if not isinstance(items, list | tuple):
         raise FormatError(f"a set is stored as a list, not as {type(items).__name__}")
     _check_hashes(items)
@@ -258,12 +269,12 @@ def shape_of(stored: Any, itemsize: int) -> tuple[int, ...]:
     return tuple(stored)
 
 
-def _decode_array(data: bytes, inside: _Inside) -> np.ndarray[Any, Any]:
+def _decode_array(data: bytes, inside: _Decoder) -> np.ndarray[Any, Any]:
     import numpy as np
 
     from . import dtype as dtypes
 
-    fields = _unpack(data, inside)
+    fields = inside.value(data)
     if not isinstance(fields, dict):
         raise FormatError(f"an array is stored as a map, not as {type(fields).__name__}")
     if "values" in fields:
@@ -294,7 +305,7 @@ def _object_array(values: Any, shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
     return out.reshape(shape)
 
 
-_DECODERS: dict[int, Callable[[bytes, _Inside], Any]] = {
+_DECODERS: dict[int, Callable[[bytes, _Decoder], Any]] = {
     _FRAME: _decode_frame,
     _COMPLEX: _decode_complex,
     _SET: _decode_set,

@@ -303,6 +303,23 @@ def test_bombs_in_metalayers(tmp_path):
     assert b2.verify(path, limits=Limits(max_meta_nbytes=n + 10)).ok
 
 
+@pytest.mark.parametrize("part", [b"\x90", b"\x80", b"\xd4\x2d\x90", b"\xd4\x05a", b"\x91\x90"], ids=repr)
+def test_bombs_of_objects(part):
+    """An empty list is one byte in a file and 64 in memory: there may not be any number of them."""
+    n = 1 << 21
+    with b2.from_cframe(frame_with({"k": b"\xdd" + struct.pack(">I", n) + part * n})) as s:
+        with pytest.raises(b2.LimitError, match="max_meta_nbytes"):
+            s.vlmeta["k"]
+        s.vlmeta["other"] = [[], {}] * 1000
+        assert len(s.vlmeta["other"]) == 2000
+    fine = packed.pack([[i] for i in range(200_000)])
+    with b2.from_cframe(frame_with({"k": fine})) as s:
+        assert len(s.vlmeta["k"]) == 200_000
+    strict = b2.from_cframe(frame_with({"k": fine}), limits=Limits(max_meta_nbytes=1 << 20))
+    with strict as s, pytest.raises(b2.LimitError, match="max_meta_nbytes"):
+        s.vlmeta["k"]
+
+
 def test_many_bombs(tmp_path):
     """All that one call decodes counts."""
     path = tmp_path / "x.b2frame"
