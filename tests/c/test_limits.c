@@ -130,6 +130,34 @@ static void test_contexts(void)
     b2c_ctx_free(small);
 }
 
+/* A large vlmetalayer is for who made it, and for who asks for it. */
+static void test_large_values(void)
+{
+    b2c_schunk_params p;
+    b2c_schunk *s = NULL;
+    const size_t n = B2C_MAX_META_NBYTES + 1;
+    uint8_t *data = calloc(1, n), frame[4096];
+    size_t frame_len, len;
+    CHECK(data != NULL);
+    b2c_schunk_params_init(&p);
+    CHECK_EQ(b2c_schunk_new(&p, &s, &err), B2C_OK);
+    CHECK_EQ(b2c_schunk_vlmeta_set(s, ctx, "v", data, n, &err), B2C_OK);
+    CHECK_EQ(b2c_schunk_vlmeta_set(s, ctx, "w", data, n - 1, &err), B2C_OK);
+    CHECK_EQ(b2c_schunk_vlmeta_get(s, ctx, "v", data, n, &len, &err), B2C_OK);
+    CHECK_EQ(b2c_schunk_to_frame(s, frame, sizeof frame, &frame_len, &err), B2C_OK);
+    b2c_schunk_free(s);
+    for (int asks = 0; asks < 2; asks++) {
+        const b2c_limits limits = { .max_meta_nbytes = asks ? n : 0 };
+        CHECK_EQ(b2c_schunk_open_mem(frame, frame_len, 0, &limits, &s, &err), B2C_OK);
+        CHECK_EQ(b2c_schunk_vlmeta_get(s, ctx, "v", data, n, &len, &err),
+                 asks ? B2C_OK : B2C_E_LIMIT);
+        CHECK_EQ(b2c_schunk_vlmeta_get(s, ctx, "w", data, n, &len, &err), B2C_OK);
+        CHECK_EQ(len, n - 1);
+        b2c_schunk_free(s);
+    }
+    free(data);
+}
+
 /* ---- how many chunk files are open ---- */
 
 static int now_open, most_open;
@@ -256,6 +284,7 @@ int main(void)
     test_opening();
     test_reading();
     test_contexts();
+    test_large_values();
     make_frame("dir", B2C_STORAGE_DIR, 3);
     test_opening();
     test_open_files(1);

@@ -301,6 +301,13 @@ def test_bombs_in_metalayers(tmp_path):
     report = b2.verify(path)
     assert [p.kind for p in report.problems] == ["vlmeta"] and "max_meta_nbytes" in str(report)
     assert b2.verify(path, limits=Limits(max_meta_nbytes=n + 10)).ok
+    out = tmp_path / "y.b2frame"
+    assert (
+        not b2.repair(path, out).ok
+        and b2.repair(path, out, mode="w", limits=Limits(max_meta_nbytes=n + 10)).ok
+    )
+    with b2.open(out) as s:
+        assert list(s.vlmeta) == ["k", "l"]
 
 
 @pytest.mark.parametrize("part", [b"\x90", b"\x80", b"\xd4\x2d\x90", b"\xd4\x05a", b"\x91\x90"], ids=repr)
