@@ -475,7 +475,60 @@ def sframe_seeds() -> Seeds:
         yield "no-index", b"\4" + b"".join(chunks)
 
 
+def frame_files() -> Seeds:
+    """The seeds of `frame` that are small."""
+    for name, frame in frame_seeds():
+        if len(frame) < 3000:
+            yield name, frame
+
+
+def userio_seeds() -> Seeds:
+    faults = {
+        "none": b"",
+        "fails": b"\0\4\5\0",
+        "stumbles": b"\1\7\5\0",
+        "short": b"\2\6\3\0",
+        "flips": b"\3\5\x20\0",
+        "changes": b"\4\6\x70\0",
+        "shrinks": b"\5\6\x20\0",
+        "grows": b"\5\2\x21\0",
+        "several": b"\3\1\0\0\4\3\x30\0\5\x09\x04\0",
+    }
+    for i, (name, frame) in enumerate(frame_files()):
+        for kind, fault in faults.items():
+            if i < 2 or kind in ("none", "several"):
+                yield f"{name}-{kind}", bytes([len(fault) // 4 | i % 2 << 7]) + fault + frame
+
+
+def offset_seeds() -> Seeds:
+    for i, (name, frame) in enumerate(frame_files()):
+        yield name, bytes([i * 29 % 256, i % 3 * 40]) + frame
+    for name, seed in file_seeds():
+        if name in ("open-4", "closed", "array-0"):
+            yield f"file-{name}", bytes([77, 8]) + seed[9:]
+
+
+def lock_seeds() -> Seeds:
+    def counted(n: int) -> bytes:
+        return struct.pack("<QQ", 0, n % 2**64)
+
+    for kind in range(8):
+        for where in (0, 8):
+            yield f"kinds-{kind}-{where}", bytes([kind | where, (kind * 5 + 3) % 8, 16]) + counted(3) * 2
+    for name, first, second in [
+        ("same", 2, 2),
+        ("back", 100, 3),
+        ("last", -1, -2),
+        ("first", 0, 0),
+    ]:
+        yield f"count-{name}", bytes([0, 0, 16]) + counted(first) + counted(second)
+    yield "short", bytes([0, 0, 9]) + counted(7)[:9] + counted(8)[:15]
+
+
 TARGETS = {
+    "userio": userio_seeds,
+    "offset": offset_seeds,
+    "lock": lock_seeds,
     "getitem": getitem_seeds,
     "slice": slice_seeds,
     "meta": meta_seeds,
