@@ -215,7 +215,7 @@ b2c_status b2i_frame_load_index(const b2i_frame_source *f, b2i_frame_layout *l, 
     B2I_TRY(check_entries(now, &l->head, err));
     now->nspecial =
         now->entries == NULL ? now->nchunks : b2i_index_nspecial(now->entries, now->nchunks);
-    return B2C_OK;
+    return b2i_places_check(now, l->head.frame_type == B2I_FRAME_CONTIGUOUS, err);
 }
 
 static b2c_status check_fingerprint(b2i_span header, b2i_span index, b2i_span trailer,

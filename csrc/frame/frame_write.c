@@ -251,6 +251,7 @@ void b2i_frame_plan_free(b2i_frame_plan *plan)
 static b2c_status place_chunks(const b2c_schunk *s, bool checksums, b2i_frame_plan *plan,
                                b2c_error *err)
 {
+    uint64_t total = 0;
     for (uint64_t i = 0; i < s->now.nchunks; i++) {
         b2i_chunk_head head;
         plan->entries[i] = b2i_state_entry(&s->now, i);
@@ -260,8 +261,9 @@ static b2c_status place_chunks(const b2c_schunk *s, bool checksums, b2i_frame_pl
         B2I_TRY(b2i_schunk_chunk_head(s, i, &head, err));
         plan->entries[i] = plan->payload_len;
         plan->payload_len += (uint64_t)head.cbytes + (checksums ? b2i_records_len(&head) : 0);
+        total += head.cbytes;
     }
-    return B2C_OK;
+    return b2i_places_check_total(s, total, err);
 }
 
 b2c_status b2i_frame_plan_make(const b2c_schunk *s, bool checksums, b2i_frame_plan *plan,

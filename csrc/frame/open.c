@@ -28,7 +28,10 @@ static b2c_status finish(b2c_schunk *s, b2c_error *err)
     if (s->is_legacy) {
         return b2i_legacy_settle(s, err);
     }
-    return s->store->ops->recover == NULL ? B2C_OK : s->store->ops->recover(s->store, s, err);
+    bool was_known = s->now.has_places;
+    B2I_TRY(s->store->ops->recover == NULL ? B2C_OK : s->store->ops->recover(s->store, s, err));
+    /* What a writer that was killed has left may name chunks, too. */
+    return was_known && !s->now.has_places ? b2i_places_check(&s->now, true, err) : B2C_OK;
 }
 
 /*

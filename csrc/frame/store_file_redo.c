@@ -197,6 +197,7 @@ b2c_status b2i_redo_apply(b2c_schunk *s, const b2i_redo *redo, b2i_entry entry,
     if (head->special != B2C_SPECIAL_NONE && head->special != B2C_SPECIAL_VALUE) {
         entry = b2i_special_entry(head->special); /* others have got their payload */
     }
+    b2i_places_forget(now);
     *done = b2i_state_place(now, *redo, entry, head->nbytes);
     if (*done) {
         now->has_vlblocks = now->has_vlblocks || head->has_vlblocks;

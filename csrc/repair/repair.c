@@ -287,6 +287,11 @@ static b2c_status keep(repair_job *j, uint64_t i, b2i_entry entry, b2c_error *er
                             "the chunk's decoded size is not that of the array's chunks", j->size,
                             head.nbytes);
     }
+    uint64_t room = b2i_places_room(&j->found.s->now, i);
+    if (st == B2C_OK && head.cbytes > room) {
+        st = b2i_fail_sizes(&why, B2C_E_CORRUPT, B2C_NO_OFFSET,
+                            "the chunk reaches into the next one", room, head.cbytes);
+    }
     if (st != B2C_OK) {
         return lose(j, i, &why, err);
     }
@@ -334,7 +339,8 @@ static b2c_status copy_chunk(repair_job *j, uint64_t i, b2c_error *err)
     }
     b2c_error why;
     (void)b2i_fail_field(&why, B2C_E_CORRUPT, B2C_NO_OFFSET, "index",
-                         "a special chunk of no known kind");
+                         e == B2I_ENTRY_SHARED ? "the index names the chunk by an earlier number"
+                                               : "a special chunk of no known kind");
     /* Without index, the scan has told of it. */
     return lose(j, i, j->found.has_index ? &why : NULL, err);
 }

@@ -10,6 +10,9 @@
 /* An entry whose chunk is known to be gone; no index holds it. */
 #define B2I_ENTRY_LOST (B2I_ENTRY_SPECIAL | 1)
 
+/* The same of one whose chunk an earlier entry names. */
+#define B2I_ENTRY_SHARED (B2I_ENTRY_SPECIAL | 2)
+
 /* Bytes of an empty header: the fixed part and a section without metalayers. */
 #define B2I_MIN_FULL_HEADER_LEN 97
 
@@ -66,6 +69,18 @@ b2c_status b2i_salvage_open(const b2i_salvage_job *job, const char *path, b2i_sa
  */
 b2c_status b2i_sound_chunk(b2i_store *store, b2i_entry entry, b2c_ctx *ctx, b2i_scratch *scratch,
                            b2i_chunk_head *head, b2i_span *chunk, b2c_error *err);
+
+/*
+ * How good an index is: how many chunks with payload it names, and how many different ones of them
+ * have a header.
+ */
+b2c_status b2i_named_count(const b2c_schunk *s, uint64_t *named, uint64_t *there, b2c_error *err);
+
+/*
+ * Of the entries that name the same chunk the first keeps it, others become B2I_ENTRY_SHARED.
+ * b2i_places_room() knows then how far each reaches.
+ */
+b2c_status b2i_named_once(b2c_schunk *s, b2c_error *err);
 
 /* Whether a chunk in memory decodes. */
 b2c_status b2i_sound_bytes(b2i_span chunk, b2c_ctx *ctx, b2c_error *err);

@@ -5,8 +5,6 @@
 #include "repair.h"
 #include "checked.h"
 
-#include <stdlib.h>
-
 enum {
     HEADER_FIRST_READ = 1 << 16,
     TRAILER_MAX_READ = 1 << 28,
@@ -389,47 +387,6 @@ static b2c_status scan_file(const parts *p, bool use_index, b2i_salvage *out, b2
     return st;
 }
 
-static bool has_head(b2i_store *store, b2i_entry e, b2i_scratch *scratch)
-{
-    uint64_t len;
-    b2i_span head;
-    b2i_chunk_head h;
-    return store->ops->len(store, e, &len, NULL) == B2C_OK && len >= B2C_HEADER_LEN &&
-           store->ops->read(store, e, 0, B2C_HEADER_LEN, scratch, &head, NULL) == B2C_OK &&
-           b2i_chunk_head_parse(head, NULL, &h, NULL) == B2C_OK && h.cbytes <= len;
-}
-
-static int compare_entries(const void *a, const void *b)
-{
-    b2i_entry x = *(const b2i_entry *)a, y = *(const b2i_entry *)b;
-    return (x > y) - (x < y);
-}
-
-/* How good an index is: how many chunks with payload it names, and how many different ones of them
- * have a header. */
-static b2c_status count_heads(const b2c_schunk *s, uint64_t *named, uint64_t *there, b2c_error *err)
-{
-    b2i_scratch scratch = { 0 };
-    size_t n = (size_t)s->now.nchunks;
-    *named = *there = 0;
-    if (n == 0 || s->now.entries == NULL) {
-        return B2C_OK;
-    }
-    b2i_entry *sorted = b2i_malloc(n * sizeof *sorted); /* the entries have this size, too */
-    if (sorted == NULL) {
-        return b2i_fail_memory(err);
-    }
-    memcpy(sorted, s->now.entries, n * sizeof *sorted);
-    qsort(sorted, n, sizeof *sorted, compare_entries);
-    for (size_t i = 0; i < n && ((sorted[i] & B2I_ENTRY_SPECIAL) == 0); i++) {
-        *named += 1;
-        *there += (i == 0 || sorted[i] != sorted[i - 1]) && has_head(s->store, sorted[i], &scratch);
-    }
-    b2i_free(sorted);
-    b2i_scratch_free(&scratch);
-    return B2C_OK;
-}
-
 static b2c_status load_file(parts *p, b2i_salvage *out, b2c_error *err)
 {
     uint64_t behind = 0, named, there;
@@ -455,7 +412,7 @@ static b2c_status load_file(parts *p, b2i_salvage *out, b2c_error *err)
         }
         B2I_TRY(behind > 0 ? read_trailer(p, behind, out->s, err) : B2C_OK);
     }
-    B2I_TRY(count_heads(out->s, &named, &there, err));
+    B2I_TRY(b2i_named_count(out->s, &named, &there, err));
     if (out->has_index && there == named && !has_odd(&out->s->now)) {
         return B2C_OK;
     }
@@ -539,7 +496,7 @@ static b2c_status salvage_dir(const b2i_salvage_job *job, const char *path, b2i_
     }
     b2i_buf_free(&p.buf);
     B2I_TRY(st);
-    B2I_TRY(count_heads(out->s, &named, &there, err));
+    B2I_TRY(b2i_named_count(out->s, &named, &there, err));
     if (out->has_index && there >= named - there) {
         return B2C_OK;
     }
@@ -573,7 +530,7 @@ static b2c_status open_usually(const b2i_salvage_job *job, const char *path, boo
         }
         return b2i_note(job->to, B2C_PART_FRAME, NULL, 0, &why, err);
     }
-    st = count_heads(out->s, &named, &there, err);
+    st = b2i_named_count(out->s, &named, &there, err);
     if (st != B2C_OK) {
         b2i_schunk_abandon(out->s);
         out->s = NULL;
@@ -606,6 +563,9 @@ b2c_status b2i_salvage_open(const b2i_salvage_job *job, const char *path, b2i_sa
         B2I_TRY(b2i_schunk_alloc(job->limits, &found.s, err));
         b2c_status st = b2i_fs_is_dir(path) ? salvage_dir(job, path, &found, err)
                                             : salvage_file(job, path, &found, err);
+        if (st == B2C_OK) {
+            st = b2i_named_once(found.s, err);
+        }
         if (st != B2C_OK) {
             b2i_schunk_abandon(found.s);
             return st;

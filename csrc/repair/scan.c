@@ -118,12 +118,17 @@ static int compare_entries(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Whether every entry is a special one or a chunk that was found; the last of those is the index.
+/*
+ * Whether every entry is a special one or a chunk that was found; the last of those is the index.
+ * One that names more chunks than there are is no use, and may have millions of them.
  */
 static bool names_chunks(const b2i_scan *sc, const b2i_entry *entries, uint64_t n)
 {
     size_t nfound = nentries(&sc->entries);
     const b2i_entry *found = entries_of(&sc->entries); /* in increasing order */
+    if (n - b2i_index_nspecial(entries, n) > nfound) {
+        return false;
+    }
     for (uint64_t i = 0; i < n; i++) {
         bool is_special = (entries[i] & B2I_ENTRY_SPECIAL) != 0;
         if (is_special ? b2i_entry_kind(entries[i]) == B2C_SPECIAL_NONE

@@ -202,6 +202,7 @@ static b2c_status put_bytes(b2c_schunk *s, b2i_span chunk, b2i_redo redo, b2i_en
     b2c_status st = s->store->ops->put(s->store, chunk, &redo, entry, err);
     if (st == B2C_OK) {
         s->now.cbytes += chunk.n;
+        s->put_len += chunk.n;
     } else {
         s->store->failed = s->store->failed || is_lasting(st);
     }
@@ -441,9 +442,14 @@ static b2c_status append_all(const b2c_schunk *from, b2c_schunk *to, b2c_error *
 {
     b2i_scratch scratch = { 0 };
     b2c_status st = B2C_OK;
+    uint64_t total = 0;
     for (uint64_t i = 0; i < from->now.nchunks && st == B2C_OK; i++) {
         b2i_span chunk;
         st = b2i_schunk_chunk_bytes(from, i, &scratch, &chunk, err);
+        if (st == B2C_OK && (b2i_state_entry(&from->now, i) & B2I_ENTRY_SPECIAL) == 0) {
+            total += chunk.n;
+            st = b2i_places_check_total(from, total, err);
+        }
         if (st == B2C_OK) {
             st = b2i_schunk_append_chunk(to, chunk, err);
         }

@@ -41,8 +41,11 @@ typedef struct b2i_state {
     uint64_t nchunks;
     b2i_entry *entries; /* NULL: all are 'uniform'; only while nothing is changed */
     b2i_entry uniform;
-    uint64_t *ends; /* chunksize 0: position behind each chunk in the decoded data; else NULL */
-    size_t cap;     /* room in entries, and in ends when there are any */
+    uint64_t *ends;    /* chunksize 0: position behind each chunk in the decoded data; else NULL */
+    size_t cap;        /* room in entries, and in ends when there are any */
+    bool has_places;   /* nothing was edited since the frame was opened: b2i_places_room() knows */
+    b2i_entry *places; /* of chunks with payload, sorted; NULL: 'entries' are that */
+    size_t nplaces;
     b2i_metas metas;
     b2i_metas vlmetas;
 } b2i_state;
@@ -62,6 +65,7 @@ struct b2c_schunk {
     uint8_t frame_version; /* what they say of the version */
     bool is_legacy;        /* of a layout before 2021, which is only read */
     bool changed;          /* differs from what was opened */
+    uint64_t put_len;      /* bytes of all chunks that were added since it was opened */
     uint64_t id;           /* no other super-chunk of the process has it */
     uint64_t edits;     /* changes whenever the chunks may: decoded blocks that were kept are old */
     b2i_hook pre, post; /* what the user wants done with data before and after it is stored */
@@ -268,6 +272,30 @@ b2c_status b2i_vlmeta_get(const b2i_meta *meta, const b2c_limits *of, b2c_ctx *c
 b2c_status b2i_vlmeta_encode(b2c_ctx *ctx, b2i_span value, b2i_buf *out, b2c_error *err);
 b2c_status b2i_vlmeta_set(b2c_schunk *s, b2c_ctx *ctx, const char *name, b2i_span value,
                           b2c_error *err);
+
+/* ---- places (places.c) ---- */
+
+/*
+ * After an index was loaded: B2C_E_CORRUPT when two entries name the same chunk.  are_offsets: they
+ * are places in one file, of which is kept how far each is from the next one.
+ */
+b2c_status b2i_places_check(b2i_state *now, bool are_offsets, b2c_error *err);
+
+/*
+ * For what copies all chunks, also after edits: B2C_E_CORRUPT when the first of them take more
+ * bytes together than the frame has, so that copies of a frame are no larger than it is.
+ */
+b2c_status b2i_places_check_total(const b2c_schunk *s, uint64_t total, b2c_error *err);
+
+/* What every edit of the entries calls. */
+void b2i_places_forget(b2i_state *now);
+
+/* Bytes from the place of chunk n, which has payload, to the next one; UINT64_MAX: not known. */
+uint64_t b2i_places_room(const b2i_state *now, uint64_t nchunk);
+
+/* The listed entries that have payload, sorted; to be freed. */
+b2c_status b2i_places_sorted(const b2i_state *now, b2i_entry **places, size_t *nplaces,
+                             b2c_error *err);
 
 /* ---- index (index.c) ---- */
 

@@ -171,7 +171,10 @@ static b2c_status make_source(const b2c_schunk *s, uint64_t nchunk, b2i_stored_c
         return B2C_OK;
     }
     *source = (b2i_source){ .read = read_stored, .arg = c };
-    return s->store->ops->len(s->store, c->entry, &source->len, err);
+    uint64_t room = b2i_places_room(&s->now, nchunk);
+    B2I_TRY(s->store->ops->len(s->store, c->entry, &source->len, err));
+    source->len = source->len < room ? source->len : room;
+    return B2C_OK;
 }
 
 static b2c_status check_size(const b2c_schunk *s, uint64_t nchunk, const b2i_chunk_head *head,

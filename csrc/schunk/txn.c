@@ -20,6 +20,7 @@ b2c_status b2i_schunk_edited(b2c_schunk *s, b2i_commit_kind kind, b2c_error *err
 {
     s->edits++;
     s->changed = true;
+    b2i_places_forget(&s->now);
     s->has_stored_flags = false;
     if (s->saved != NULL) {
         return B2C_OK;
@@ -56,6 +57,7 @@ b2c_status b2i_schunk_begin(b2c_schunk *s, b2c_error *err)
     if (s->saved != NULL) {
         return b2i_fail(err, B2C_E_ARGUMENT, B2C_NO_OFFSET, "a transaction is open already");
     }
+    b2i_places_forget(&s->now);
     b2i_state *saved = b2i_malloc(sizeof *saved);
     if (saved == NULL) {
         return b2i_fail_memory(err);
@@ -147,5 +149,10 @@ b2c_status b2i_schunk_compact(b2c_schunk *s, b2c_error *err)
     if (s->saved != NULL) {
         return b2i_fail(err, B2C_E_ARGUMENT, B2C_NO_OFFSET, "a transaction is open");
     }
-    return s->store->ops->compact == NULL ? B2C_OK : s->store->ops->compact(s->store, s, err);
+    if (s->store->ops->compact == NULL) {
+        return B2C_OK;
+    }
+    b2c_status st = s->store->ops->compact(s->store, s, err);
+    b2i_places_forget(&s->now);
+    return st;
 }

@@ -253,10 +253,7 @@ static void test_shared_chunk_file(void)
         CHECK_EQ(b2c_schunk_append(s, ctx, data, sizeof data, &err), B2C_OK);
     }
     s->now.entries[1] = s->now.entries[2] = s->now.entries[0];
-    CHECK_EQ(b2c_schunk_vlmeta_set(s, ctx, "v", "", 0, &err), B2C_OK);
-    b2c_schunk_free(s);
     snprintf(to, sizeof to, "%s/00000000.chunk", path);
-    CHECK_EQ(b2c_schunk_open(path, 0, B2C_OPEN_UPDATE, NULL, &s, &err), B2C_OK);
     CHECK_EQ(b2c_schunk_begin(s, &err), B2C_OK);
     CHECK_EQ(b2c_schunk_delete_chunk(s, 0, &err), B2C_OK);
     CHECK_EQ(b2c_schunk_update(s, ctx, 0, data, sizeof data, &err), B2C_OK);
@@ -299,9 +296,6 @@ static void test_shared_payload(void)
         }
         if (i == 5) {
             s->now.entries[1] = s->now.entries[0];
-            CHECK_EQ(b2c_schunk_vlmeta_set(s, ctx, "v", "x", 1, &err), B2C_OK);
-            b2c_schunk_free(s);
-            CHECK_EQ(b2c_schunk_open(path, 0, B2C_OPEN_UPDATE, NULL, &s, &err), B2C_OK);
             CHECK_EQ(b2c_schunk_delete_chunk(s, 0, &err), B2C_OK);
         }
         CHECK_EQ(b2c_schunk_update(s, ctx, 1 + (uint64_t)i % 3, data, SIZE, &err), B2C_OK);

@@ -393,7 +393,7 @@ def test_noise_costs_little(tmp_path):
     """Any number of places that look like large chunks: the search is given up in time."""
     nbytes = 1 << 26
     head = struct.pack("<4B3i", 5, 1, 5, 1, nbytes, nbytes // 2, 48) + bytes(16)
-    chunk = head + struct.pack("<2i", 40, 40) + struct.pack("<i", 0) + b"\xff\0\0\0"
+    chunk = head + struct.pack("<2i", 40, 44) + bytes(8)
     path = tmp_path / "x"
     path.write_bytes(chunk * 3)
     b2.repair(path, tmp_path / "y")
@@ -401,7 +401,7 @@ def test_noise_costs_little(tmp_path):
         assert s.nchunks == 3 and s.nbytes == 3 * nbytes and s[nbytes : nbytes + 9] == bytes(9)
     # A whole block of zeros is decoded before the second one turns out to be none.
     bad = bytearray(chunk)
-    bad[36:40] = struct.pack("<i", 44)
+    bad[44:48] = b"\xff\0\0\0"
     path.write_bytes(bytes(bad) * 20_000)
     report = b2.repair(path, tmp_path / "z")
     assert report.nkept == 0 and "given up" in str(report)

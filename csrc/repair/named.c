@@ -1,0 +1,86 @@
+/*
+ * named.c: which chunks the entries of an index name, when not all of them need be right.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "repair.h"
+
+#include <stdlib.h>
+
+static bool has_head(b2i_store *store, b2i_entry e, b2i_scratch *scratch)
+{
+    uint64_t len;
+    b2i_span head;
+    b2i_chunk_head h;
+    return store->ops->len(store, e, &len, NULL) == B2C_OK && len >= B2C_HEADER_LEN &&
+           store->ops->read(store, e, 0, B2C_HEADER_LEN, scratch, &head, NULL) == B2C_OK &&
+           b2i_chunk_head_parse(head, NULL, &h, NULL) == B2C_OK && h.cbytes <= len;
+}
+
+static int compare_entries(const void *a, const void *b)
+{
+    b2i_entry x = *(const b2i_entry *)a, y = *(const b2i_entry *)b;
+    return (x > y) - (x < y);
+}
+
+b2c_status b2i_named_count(const b2c_schunk *s, uint64_t *named, uint64_t *there, b2c_error *err)
+{
+    b2i_scratch scratch = { 0 };
+    size_t n = (size_t)s->now.nchunks;
+    *named = *there = 0;
+    if (n == 0 || s->now.entries == NULL) {
+        return B2C_OK;
+    }
+    b2i_entry *sorted = b2i_malloc(n * sizeof *sorted); /* the entries have this size, too */
+    if (sorted == NULL) {
+        return b2i_fail_memory(err);
+    }
+    memcpy(sorted, s->now.entries, n * sizeof *sorted);
+    qsort(sorted, n, sizeof *sorted, compare_entries);
+    for (size_t i = 0; i < n && ((sorted[i] & B2I_ENTRY_SPECIAL) == 0); i++) {
+        *named += 1;
+        *there += (i == 0 || sorted[i] != sorted[i - 1]) && has_head(s->store, sorted[i], &scratch);
+    }
+    b2i_free(sorted);
+    b2i_scratch_free(&scratch);
+    return B2C_OK;
+}
+
+/* Of the entries that name the same chunk the first keeps it. */
+static b2c_status keep_once(b2i_state *now, b2c_error *err)
+{
+    b2i_entry *places;
+    size_t n, nshared = 0;
+    if (now->entries == NULL || now->nchunks == 0) {
+        return B2C_OK;
+    }
+    now->nspecial = b2i_index_nspecial(now->entries, now->nchunks);
+    B2I_TRY(b2i_places_sorted(now, &places, &n, err));
+    for (size_t i = 1; i < n; i++) {
+        if (places[i] == places[i - 1] && (nshared == 0 || places[nshared - 1] != places[i])) {
+            places[nshared++] = places[i];
+        }
+    }
+    bool *seen = nshared == 0 ? NULL : b2i_calloc(nshared * sizeof *seen);
+    if (nshared > 0 && seen == NULL) {
+        b2i_free(places);
+        return b2i_fail_memory(err);
+    }
+    for (uint64_t i = 0; nshared > 0 && i < now->nchunks; i++) {
+        const b2i_entry *found =
+            bsearch(&now->entries[i], places, nshared, sizeof *places, compare_entries);
+        if (found != NULL && seen[found - places]) {
+            now->entries[i] = B2I_ENTRY_SHARED;
+        } else if (found != NULL) {
+            seen[found - places] = true;
+        }
+    }
+    b2i_free(seen);
+    b2i_free(places);
+    return B2C_OK;
+}
+
+b2c_status b2i_named_once(b2c_schunk *s, b2c_error *err)
+{
+    B2I_TRY(keep_once(&s->now, err));
+    return b2i_places_check(&s->now, s->store->storage == B2C_STORAGE_FILE, err);
+}

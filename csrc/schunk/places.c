@@ -1,0 +1,174 @@
+/*
+ * places.c: where the chunks of an opened frame are: each at a place of its own, and none reaches
+ * into the next one, so that all of them together are no larger than the frame.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "schunk.h"
+
+static bool is_payload(b2i_entry e)
+{
+    return (e & B2I_ENTRY_SPECIAL) == 0;
+}
+
+/* Whether the places come in their order, as in frames that were written in one go. */
+static bool is_ordered(const b2i_state *now)
+{
+    b2i_entry next = 0;
+    for (uint64_t i = 0; i < now->nchunks; i++) {
+        b2i_entry e = now->entries[i];
+        if (is_payload(e)) {
+            if (e < next) {
+                return false;
+            }
+            next = e + 1;
+        }
+    }
+    return true;
+}
+
+/* Sorts by the digits from the last to the first: the time does not depend on the order. */
+static void sort(b2i_entry *v, b2i_entry *tmp, size_t n)
+{
+    enum { DIGIT_BITS = 11, NDIGITS = 1 << DIGIT_BITS };
+    b2i_entry all = 0, *from = v, *to = tmp;
+    for (size_t i = 0; i < n; i++) {
+        all |= v[i];
+    }
+    for (unsigned shift = 0; shift < 64 && all >> shift != 0; shift += DIGIT_BITS) {
+        size_t at[NDIGITS] = { 0 }, sum = 0;
+        for (size_t i = 0; i < n; i++) {
+            at[from[i] >> shift & (NDIGITS - 1)]++;
+        }
+        for (size_t d = 0; d < NDIGITS; d++) {
+            size_t count = at[d];
+            at[d] = sum;
+            sum += count;
+        }
+        for (size_t i = 0; i < n; i++) {
+            to[at[from[i] >> shift & (NDIGITS - 1)]++] = from[i];
+        }
+        b2i_entry *other = from;
+        from = to;
+        to = other;
+    }
+    if (from != v) {
+        memcpy(v, from, n * sizeof *v);
+    }
+}
+
+b2c_status b2i_places_sorted(const b2i_state *now, b2i_entry **places, size_t *nplaces,
+                             b2c_error *err)
+{
+    size_t n = 0, max = (size_t)(now->nchunks - b2i_index_nspecial(now->entries, now->nchunks));
+    b2i_entry *v = b2i_malloc((max > 0 ? max : 1) * sizeof *v); /* entries have this size, too */
+    if (v == NULL) {
+        return b2i_fail_memory(err);
+    }
+    for (uint64_t i = 0; i < now->nchunks; i++) {
+        if (is_payload(now->entries[i])) {
+            v[n++] = now->entries[i];
+        }
+    }
+    if (!is_ordered(now)) {
+        b2i_entry *tmp = b2i_malloc(n * sizeof *tmp);
+        if (tmp == NULL) {
+            b2i_free(v);
+            return b2i_fail_memory(err);
+        }
+        sort(v, tmp, n);
+        b2i_free(tmp);
+    }
+    *places = v;
+    *nplaces = n;
+    return B2C_OK;
+}
+
+/* Tells the first two numbers of a chunk that has several. */
+static b2c_status fail_shared(const b2i_state *now, b2i_entry place, b2c_error *err)
+{
+    uint64_t first = 0, second;
+    while (now->entries[first] != place) {
+        first++;
+    }
+    second = first + 1;
+    while (now->entries[second] != place) {
+        second++;
+    }
+    (void)b2i_fail_sizes(err, B2C_E_CORRUPT, B2C_NO_OFFSET,
+                         "the index names a chunk by a second number", first, second);
+    if (err != NULL) {
+        err->field = "index";
+    }
+    b2i_err_chunk(err, (int64_t)second);
+    return B2C_E_CORRUPT;
+}
+
+void b2i_places_forget(b2i_state *now)
+{
+    b2i_free(now->places);
+    now->places = NULL;
+    now->nplaces = 0;
+    now->has_places = false;
+}
+
+b2c_status b2i_places_check(b2i_state *now, bool are_offsets, b2c_error *err)
+{
+    b2i_places_forget(now);
+    now->has_places = are_offsets;
+    if (now->entries == NULL || (now->nspecial == 0 && is_ordered(now))) {
+        return B2C_OK;
+    }
+    b2i_entry *places;
+    size_t n;
+    B2I_TRY(b2i_places_sorted(now, &places, &n, err));
+    for (size_t i = 1; i < n; i++) {
+        if (places[i] == places[i - 1]) {
+            b2c_status st = fail_shared(now, places[i], err);
+            b2i_free(places);
+            return st;
+        }
+    }
+    if (!are_offsets) {
+        b2i_free(places);
+        return B2C_OK;
+    }
+    now->places = places;
+    now->nplaces = n;
+    return B2C_OK;
+}
+
+uint64_t b2i_places_room(const b2i_state *now, uint64_t nchunk)
+{
+    b2i_entry e = b2i_state_entry(now, nchunk);
+    if (!now->has_places) {
+        return UINT64_MAX;
+    }
+    if (now->places == NULL) {
+        return nchunk + 1 < now->nchunks ? now->entries[nchunk + 1] - e : UINT64_MAX;
+    }
+    size_t lo = 0, hi = now->nplaces; /* the first place behind the chunk's */
+    while (lo < hi) {
+        size_t mid = lo + (hi - lo) / 2;
+        if (now->places[mid] > e) {
+            hi = mid;
+        } else {
+            lo = mid + 1;
+        }
+    }
+    return lo < now->nplaces ? now->places[lo] - e : UINT64_MAX;
+}
+
+b2c_status b2i_places_check_total(const b2c_schunk *s, uint64_t total, b2c_error *err)
+{
+    uint64_t len;
+    if (total <= s->put_len || s->store->storage != B2C_STORAGE_FILE) {
+        return B2C_OK;
+    }
+    B2I_TRY(s->store->ops->len(s->store, 0, &len, err));
+    if (total - s->put_len > len) {
+        return b2i_fail_sizes(err, B2C_E_CORRUPT, B2C_NO_OFFSET,
+                              "the chunks share bytes: together they are larger than the frame",
+                              len + s->put_len, total);
+    }
+    return B2C_OK;
+}
