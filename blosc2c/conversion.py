@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ._ffi import lib
+from ._ffi import check, ffi, lib, new_error
 from .params import Codec, Keeping, number_of, to_path
 from .schunk import SChunk
 
@@ -67,10 +67,13 @@ def convert(
 
 def _copy(source: SChunk, new: SChunk) -> None:
     new.copy_chunks(source)
-    for nchunk in range(source.nchunks):
+    nchunk, err = ffi.new("uint64_t *"), new_error()
+    while True:
         with source.handle as ptr:
-            has_dict = source._chunk_info(ptr, nchunk).has_dict
-        if has_dict:
-            data = source.decompress_chunk(nchunk)
-            assert data is not None  # it was not told where to put them
-            new.update_data(nchunk, data)
+            check(lib.b2c_schunk_next_dict(ptr, nchunk[0], nchunk, err), err, source.urlpath)
+        if nchunk[0] == source.nchunks:
+            return
+        data = source.decompress_chunk(nchunk[0])
+        assert data is not None  # it was not told where to put them
+        new.update_data(nchunk[0], data)
+        nchunk[0] += 1

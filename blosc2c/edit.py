@@ -121,7 +121,7 @@ class Editing:
     def reorder_offsets(self, order: Sequence[int]) -> None:
         """Make chunk i what chunk ``order[i]`` was; ValueError when `order` is no permutation."""
         numbers = [int(n) for n in order]
-        if sorted(numbers) != list(range(self.nchunks)):
+        if len(numbers) != self.nchunks or sorted(numbers) != list(range(self.nchunks)):
             raise ParameterError(
                 f"order must hold each number from 0 to {self.nchunks - 1} once", field="order"
             )

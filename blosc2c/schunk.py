@@ -491,9 +491,18 @@ class SChunk(Editing, Callbacks, VLBlocks):
 
     def settle_damage(self) -> None:
         """Fill what is damaged, if that was asked for, before the chunks are used as they are stored."""
-        if self.handle.damage is not None:
-            for nchunk in range(self.nchunks):
-                self.decompress_chunk(nchunk)
+        if self.handle.damage is None:
+            return
+        at_once = 64  # so that it can be interrupted
+        nsound, ignored = ffi.new("uint64_t *"), ffi.new("uint64_t *")
+        ctx, nchunk = _ffi.context(self._dparams.nthreads), 0
+        while nchunk < self.nchunks:
+            with self.handle as ptr:
+                status = lib.b2c_schunk_verify_chunks(ptr, ctx, nchunk, at_once, nsound, ignored, new_error())
+            nchunk += int(nsound[0])
+            if status != lib.B2C_OK:
+                self.decompress_chunk(nchunk)  # fills it
+                nchunk += 1
 
     def _around_damage(self, call: Callable[[Any], T]) -> T:
         while True:  # each time without the damaged chunks that the one before has found

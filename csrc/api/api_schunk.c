@@ -120,6 +120,14 @@ b2c_status b2c_schunk_set_cparams(b2c_schunk *schunk, const b2c_cparams *cparams
 
 /* ---- reading ---- */
 
+b2c_status b2c_schunk_next_dict(const b2c_schunk *schunk, uint64_t first, uint64_t *nchunk,
+                                b2c_error *err)
+{
+    NEED(schunk);
+    NEED(nchunk);
+    return b2i_schunk_next_dict(schunk, first, nchunk, err);
+}
+
 b2c_status b2c_schunk_chunk_info(const b2c_schunk *schunk, uint64_t nchunk, b2c_chunk_info *info,
                                  b2c_error *err)
 {

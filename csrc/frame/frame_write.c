@@ -171,7 +171,7 @@ b2c_status b2i_frame_encode_with(const b2i_state *state, const b2i_entry *entrie
     b2i_frame_image im = { 0 };
     b2c_status st = encode_header(state, frame_type, &im.header, err);
     if (st == B2C_OK && state->nchunks > 0) {
-        st = b2i_index_encode(entries, state->nchunks, &im.tail, err);
+        st = b2i_index_encode(entries, state->uniform, state->nchunks, &im.tail, err);
     }
     im.index_len = im.tail.n;
     if (st == B2C_OK) {
@@ -252,6 +252,16 @@ static b2c_status place_chunks(const b2c_schunk *s, bool checksums, b2i_frame_pl
                                b2c_error *err)
 {
     uint64_t total = 0;
+    if (s->now.entries == NULL && s->now.nchunks > 0) {
+        return B2C_OK; /* all are the same special one */
+    }
+    if (s->now.nchunks > SIZE_MAX / sizeof *plan->entries) {
+        return b2i_fail_memory(err);
+    }
+    plan->entries = b2i_malloc((size_t)s->now.nchunks * sizeof *plan->entries);
+    if (plan->entries == NULL) {
+        return b2i_fail_memory(err);
+    }
     for (uint64_t i = 0; i < s->now.nchunks; i++) {
         b2i_chunk_head head;
         plan->entries[i] = b2i_state_entry(&s->now, i);
@@ -270,11 +280,7 @@ b2c_status b2i_frame_plan_make(const b2c_schunk *s, bool checksums, b2i_frame_pl
                                b2c_error *err)
 {
     b2i_frame_plan p = { 0 };
-    if (s->now.nchunks > SIZE_MAX / sizeof *p.entries) {
-        return b2i_fail_memory(err);
-    }
-    p.entries = b2i_malloc((size_t)s->now.nchunks * sizeof *p.entries);
-    b2c_status st = p.entries == NULL ? b2i_fail_memory(err) : place_chunks(s, checksums, &p, err);
+    b2c_status st = place_chunks(s, checksums, &p, err);
     if (st == B2C_OK) {
         st = b2i_frame_encode_with(&s->now, p.entries, B2I_FRAME_CONTIGUOUS, &p.image, err);
     }
@@ -309,7 +315,7 @@ static b2c_status emit_chunk(b2i_span chunk, b2i_entry entry, uint64_t at, bool 
 static b2c_status emit_chunks(const b2c_schunk *s, const b2i_frame_plan *plan, bool checksums,
                               b2i_io *io, b2i_scratch *scratch, b2c_error *err)
 {
-    for (uint64_t i = 0; i < s->now.nchunks; i++) {
+    for (uint64_t i = 0; plan->entries != NULL && i < s->now.nchunks; i++) {
         b2i_span chunk;
         b2i_entry entry = plan->entries[i];
         if ((entry & B2I_ENTRY_SPECIAL) != 0) {

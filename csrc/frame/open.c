@@ -18,9 +18,7 @@ static b2c_status finish(b2c_schunk *s, b2c_error *err)
     s->store->verifies = true;
     s->store->durability = B2C_DURABILITY_PROCESS;
     s->store->max_open_files = s->limits.max_open_files;
-    if (s->store->is_writable) {
-        B2I_TRY(b2i_state_list_entries(&s->now, err));
-    }
+    s->now.max_listed = b2i_index_room_of(&s->limits, s->now.nchunks, s->store->frame_len).max;
     if (s->now.chunksize == B2I_CHUNKSIZE_VAR) {
         B2I_TRY(b2i_state_make_ends(&s->now, err));
         B2I_TRY(b2i_schunk_load_sizes(s, err));
@@ -175,7 +173,6 @@ static b2c_status open_unlocked(const char *path, bool is_dir, uint64_t offset, 
 static b2c_status overlay(b2c_schunk *s, b2c_error *err)
 {
     b2i_store *store;
-    B2I_TRY(b2i_state_list_entries(&s->now, err));
     B2I_TRY(b2i_store_overlay_new(s->store, &store, err));
     s->store = store;
     return B2C_OK;

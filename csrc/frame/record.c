@@ -217,7 +217,8 @@ b2c_status b2i_records_settle(b2c_schunk *s,
     settle_job j = { .s = s };
     b2c_status st = B2C_OK;
     bool is_complete = true;
-    for (uint64_t i = 0; i < s->now.nchunks && st == B2C_OK; i++) {
+    uint64_t n = s->now.entries == NULL ? 0 : s->now.nchunks; /* without: special ones */
+    for (uint64_t i = 0; i < n && st == B2C_OK; i++) {
         b2i_check check;
         uint64_t cbytes;
         if ((s->now.entries[i] & B2I_ENTRY_SPECIAL) != 0) {

@@ -180,7 +180,7 @@ static b2c_status write_index(int dir, const b2i_frame_image *image, const uint8
 static uint64_t stored_size(const b2i_state *now)
 {
     uint64_t n = now->cbytes;
-    for (uint64_t i = 0; i < now->nchunks; i++) {
+    for (uint64_t i = 0; now->entries != NULL && i < now->nchunks; i++) {
         b2i_entry e = now->entries[i];
         if ((e & B2I_ENTRY_SPECIAL) == 0 && e + B2C_HEADER_LEN > n) {
             n = e + B2C_HEADER_LEN;

@@ -515,6 +515,10 @@ B2C_API B2C_MUST_USE b2c_status b2c_schunk_set_cparams(b2c_schunk *schunk,
 B2C_API B2C_MUST_USE b2c_status b2c_schunk_chunk_info(const b2c_schunk *schunk, uint64_t nchunk,
                                                       b2c_chunk_info *info, b2c_error *err);
 
+/* The first chunk from 'first' on that has a dictionary, or the number of chunks. */
+B2C_API B2C_MUST_USE b2c_status b2c_schunk_next_dict(const b2c_schunk *schunk, uint64_t first,
+                                                     uint64_t *nchunk, b2c_error *err);
+
 /* Stored bytes of chunk n (special chunks of the index: the equivalent 32-byte chunk). */
 B2C_API B2C_MUST_USE b2c_status b2c_schunk_get_chunk(const b2c_schunk *schunk, uint64_t nchunk,
                                                      void *dst, size_t dst_cap, size_t *dst_len,

@@ -159,7 +159,7 @@ static b2c_status clear_box(const resizing *r, const uint64_t *start, const uint
     for (uint64_t i = 0; i < w.chunk_total; i++) {
         uint64_t first[B2C_MAX_DIM];
         b2i_walk_to(&w, i);
-        if (r->s->now.entries[w.nchunk] == B2I_ENTRY_ZERO) {
+        if (b2i_state_entry(&r->s->now, w.nchunk) == B2I_ENTRY_ZERO) {
             continue;
         }
         for (uint32_t d = 0; d < r->new.ndim; d++) {

@@ -305,13 +305,18 @@ static b2c_status keep(repair_job *j, uint64_t i, b2i_entry entry, b2c_error *er
     return b2i_schunk_append_chunk(j->dst, chunk, err);
 }
 
+static bool is_sound_special(const repair_job *j, uint64_t i, uint8_t kind)
+{
+    uint64_t typesize = j->dst->now.cparams.typesize, nbytes = size_of(j, i);
+    bool is_nan = kind == B2C_SPECIAL_NAN;
+    return kind != B2C_SPECIAL_NONE && nbytes > 0 &&
+           (!is_nan || ((typesize == 4 || typesize == 8) && nbytes % typesize == 0));
+}
+
 /* A special chunk of the index. */
 static b2c_status keep_special(repair_job *j, uint64_t i, uint8_t kind, b2c_error *err)
 {
-    uint64_t typesize = j->dst->now.cparams.typesize, nbytes = size_of(j, i);
-    bool is_sound = nbytes > 0 && (kind != B2C_SPECIAL_NAN ||
-                                   ((typesize == 4 || typesize == 8) && nbytes % typesize == 0));
-    if (!is_sound) {
+    if (!is_sound_special(j, i, kind)) {
         b2c_error why;
         (void)b2i_fail(&why, B2C_E_CORRUPT, B2C_NO_OFFSET,
                        "a special chunk that the frame's sizes do not allow");
@@ -410,10 +415,28 @@ static b2c_status create(repair_job *j, const char *to, b2c_error *err)
     return B2C_OK;
 }
 
+/* Whether all chunks are sound ones of the same special kind, whose sizes are known. */
+static bool is_uniform(const repair_job *j, uint8_t *kind)
+{
+    const b2i_state *now = &j->found.s->now;
+    if (now->entries != NULL || now->nchunks < 2 || now->nchunks != j->nchunks) {
+        return false;
+    }
+    *kind = b2i_entry_kind(now->uniform);
+    return is_sound_special(j, 0, *kind) && is_sound_special(j, j->nchunks - 1, *kind);
+}
+
 static b2c_status fill(repair_job *j, b2c_error *err)
 {
+    uint8_t kind;
+    uint64_t i = 0;
     B2I_TRY(b2i_schunk_begin(j->dst, err));
-    for (uint64_t i = 0; i < j->nchunks; i++) {
+    if (is_uniform(j, &kind)) { /* there may be hundreds of millions */
+        uint64_t nbytes = (j->nchunks - 1) * j->size + j->last;
+        B2I_TRY(b2i_schunk_fill_special(j->dst, nbytes, kind, NULL, err));
+        i = j->result.nkept = j->nchunks;
+    }
+    for (; i < j->nchunks; i++) {
         bool takes_time = (entry_of(j, i) & B2I_ENTRY_SPECIAL) == 0;
         B2I_TRY(takes_time || i % PROGRESS_EVERY == 0 ? progress(j, i, err) : B2C_OK);
         B2I_TRY(copy_chunk(j, i, err));

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include "schunk.h"
+#include "checked.h"
 
 enum { MIN_STORED_LEN = 32 }; /* the reference library reads no shorter chunk of a frame */
 
@@ -74,7 +75,8 @@ static bool is_uniform(const b2i_state *now, b2i_entry entry)
     if (now->nspecial != now->nchunks || (entry & B2I_ENTRY_SPECIAL) == 0) {
         return false;
     }
-    if (now->nchunks > B2I_SAFE_NCHUNKS) { /* it was compared when there were fewer */
+    if (now->nchunks > 0 && (now->entries == NULL || now->nchunks > B2I_SAFE_NCHUNKS)) {
+        /* they were compared when there were fewer */
         return b2i_state_entry(now, 0) == entry;
     }
     for (uint64_t i = 0; i < now->nchunks; i++) {
@@ -135,6 +137,29 @@ static bool fits_index(const b2i_state *state, const b2i_chunk_head *head)
                      (head->special == B2C_SPECIAL_NAN && head->typesize == typesize);
     bool has_items = head->nbytes % state->cparams.typesize == 0; /* others refuse it otherwise */
     return has_entry && has_items && state->ends == NULL;
+}
+
+b2c_status b2i_schunk_fill_uniform(b2c_schunk *s, b2i_span chunk, b2i_span last, uint64_t nbytes,
+                                   bool *done, b2c_error *err)
+{
+    const b2i_redo none = { B2I_REDO_NONE, 0 };
+    b2i_chunk_head head, last_head;
+    *done = false;
+    B2I_TRY(b2i_chunk_head_parse(chunk, NULL, &head, err));
+    B2I_TRY(b2i_chunk_head_parse(last, NULL, &last_head, err));
+    if (last_head.special != head.special || !fits_index(&s->now, &head) ||
+        !fits_index(&s->now, &last_head) || (int64_t)head.nbytes != s->now.chunksize ||
+        s->now.nchunks > 0) {
+        return B2C_OK;
+    }
+    b2i_entry entry = b2i_special_entry(head.special);
+    B2I_TRY(b2i_schunk_check_count(s, b2i_ceil_div(nbytes, head.nbytes), 0, entry, err));
+    if (!b2i_state_set_uniform(&s->now, entry, nbytes)) {
+        return B2C_OK;
+    }
+    *done = true;
+    /* The log of single edits ends here, as with any other transaction. */
+    return s->store->ops->log == NULL ? B2C_OK : s->store->ops->log(s->store, chunk, &none, err);
 }
 
 /* Fills n bytes with zeros or NaN of 'width' bytes. */
@@ -247,7 +272,7 @@ static b2c_status stored_len(const b2c_schunk *s, uint64_t nchunk, uint64_t *len
 {
     b2i_chunk_head head;
     *len = 0;
-    if ((s->now.entries[nchunk] & B2I_ENTRY_SPECIAL) != 0) {
+    if ((b2i_state_entry(&s->now, nchunk) & B2I_ENTRY_SPECIAL) != 0) {
         return B2C_OK;
     }
     b2c_status st = b2i_schunk_chunk_head(s, nchunk, &head, err);
@@ -458,6 +483,26 @@ static b2c_status append_all(const b2c_schunk *from, b2c_schunk *to, b2c_error *
     return st;
 }
 
+/* The same where all chunks are the same special one, and no others are there; false: not done. */
+static b2c_status append_uniform(const b2c_schunk *from, b2c_schunk *to, bool *done, b2c_error *err)
+{
+    const b2i_state *now = &from->now;
+    b2i_scratch scratch[2] = { { 0 } };
+    b2i_span chunk, last;
+    *done = false;
+    if (now->entries != NULL || now->nchunks == 0) {
+        return B2C_OK;
+    }
+    b2c_status st;
+    B2I_GO(st, b2i_schunk_chunk_bytes(from, 0, &scratch[0], &chunk, err));
+    B2I_GO(st, b2i_schunk_chunk_bytes(from, now->nchunks - 1, &scratch[1], &last, err));
+    B2I_GO(st, b2i_schunk_fill_uniform(to, chunk, last, now->nbytes, done, err));
+out:
+    b2i_scratch_free(&scratch[0]);
+    b2i_scratch_free(&scratch[1]);
+    return st;
+}
+
 b2c_status b2i_schunk_copy_chunks(const b2c_schunk *from, b2c_schunk *to, b2c_error *err)
 {
     bool opened;
@@ -466,7 +511,11 @@ b2c_status b2i_schunk_copy_chunks(const b2c_schunk *from, b2c_schunk *to, b2c_er
                               "a super-chunk cannot be copied to itself");
     }
     B2I_TRY(b2i_schunk_begin_steps(to, &opened, err));
-    b2c_status st = append_all(from, to, err);
+    bool done;
+    b2c_status st = append_uniform(from, to, &done, err);
+    if (st == B2C_OK && !done) {
+        st = append_all(from, to, err);
+    }
     if (st == B2C_OK) {
         st = b2i_metas_merge(&from->now.vlmetas, &to->now.vlmetas, err);
     }
@@ -481,6 +530,7 @@ b2c_status b2i_schunk_delete_chunk(b2c_schunk *s, uint64_t nchunk, b2c_error *er
     uint64_t len;
     B2I_TRY(b2i_schunk_check_writable(s, err));
     B2I_TRY(check_nchunk(s, nchunk, now->nchunks, err));
+    B2I_TRY(b2i_state_list_entries(now, err));
     B2I_TRY(stored_len(s, nchunk, &len, err));
     uint64_t nbytes = b2i_schunk_chunk_nbytes(s, nchunk);
     b2i_entry entry = now->entries[nchunk];
@@ -536,6 +586,7 @@ b2c_status b2i_schunk_reorder(b2c_schunk *s, const uint64_t *order, uint64_t nor
     if (n == 0) {
         return B2C_OK;
     }
+    B2I_TRY(b2i_state_list_entries(&s->now, err));
     uint64_t *tmp = b2i_malloc((size_t)n * 2 * sizeof *tmp); /* nchunks < 2^28 */
     uint8_t *seen = b2i_calloc((size_t)n);
     b2c_status st = B2C_OK;

@@ -47,6 +47,27 @@ static b2c_status append_specials(b2c_schunk *s, uint64_t nbytes, uint64_t size,
     return st;
 }
 
+/* The same of an empty super-chunk at once, where the index can tell it. */
+static b2c_status fill_empty(b2c_schunk *s, uint64_t nbytes, uint64_t size, uint8_t kind,
+                             bool *done, b2c_error *err)
+{
+    b2i_scratch scratch[2] = { { 0 } };
+    b2i_span chunk, last;
+    b2c_status st;
+    *done = false;
+    if (s->now.nchunks > 0 || nbytes <= size || kind == B2C_SPECIAL_VALUE) {
+        return B2C_OK;
+    }
+    uint64_t rest = nbytes % size;
+    B2I_GO(st, make_special(s, size, kind, NULL, &scratch[0], &chunk, err));
+    B2I_GO(st, make_special(s, rest == 0 ? size : rest, kind, NULL, &scratch[1], &last, err));
+    B2I_GO(st, b2i_schunk_fill_uniform(s, chunk, last, nbytes, done, err));
+out:
+    b2i_scratch_free(&scratch[0]);
+    b2i_scratch_free(&scratch[1]);
+    return st;
+}
+
 b2c_status b2i_schunk_fill_special(b2c_schunk *s, uint64_t nbytes, uint8_t kind,
                                    const uint8_t *value, b2c_error *err)
 {
@@ -60,10 +81,14 @@ b2c_status b2i_schunk_fill_special(b2c_schunk *s, uint64_t nbytes, uint8_t kind,
     if (nbytes == 0) {
         return B2C_OK;
     }
-    B2I_TRY(b2i_state_reserve(&s->now, b2i_ceil_div(nbytes, size), err));
-    bool opened;
+    bool opened, done;
     B2I_TRY(b2i_schunk_begin_steps(s, &opened, err));
-    b2c_status st = append_specials(s, nbytes, size, kind, value, err);
+    b2c_status st = fill_empty(s, nbytes, size, kind, &done, err);
+    if (st == B2C_OK && !done) {
+        B2I_GO(st, b2i_state_reserve(&s->now, b2i_ceil_div(nbytes, size), err));
+        st = append_specials(s, nbytes, size, kind, value, err);
+    }
+out:
     return b2i_schunk_end_steps(s, opened, st, err);
 }
 

@@ -161,8 +161,7 @@ static bool all_equal_special(const b2i_entry *entries, uint64_t n)
     return true;
 }
 
-static b2c_status encode(b2c_ctx *ctx, const b2i_entry *entries, size_t n, b2i_buf *out,
-                         b2c_error *err)
+static b2c_cparams index_cparams(void)
 {
     b2c_cparams cp;
     b2c_cparams_init(&cp);
@@ -171,15 +170,30 @@ static b2c_status encode(b2c_ctx *ctx, const b2i_entry *entries, size_t n, b2i_b
     cp.clevel = 5;
     cp.blocksize = INDEX_BLOCKSIZE;
     cp.splitmode = B2C_SPLIT_NEVER;
+    return cp;
+}
+
+/* A uniform index takes 40 bytes, also when it is shorter than that decoded. */
+static b2c_status encode_uniform(b2i_entry uniform, uint64_t n, b2i_buf *out, b2c_error *err)
+{
+    uint8_t value[ENTRY_LEN];
     size_t len;
-    if (all_equal_special(entries, n)) {
-        uint8_t value[ENTRY_LEN];
-        b2i_st64le(value, entries[0]);
-        B2I_TRY(b2i_special_encode(&cp, B2C_SPECIAL_VALUE, (uint64_t)n * ENTRY_LEN, value,
-                                   out->p + out->n, out->cap - out->n, &len, err));
-        out->n += len;
-        return B2C_OK;
+    b2c_cparams cp = index_cparams();
+    if (!b2i_buf_reserve(out, B2C_HEADER_LEN + ENTRY_LEN)) {
+        return b2i_fail_memory(err);
     }
+    b2i_st64le(value, uniform);
+    B2I_TRY(b2i_special_encode(&cp, B2C_SPECIAL_VALUE, n * ENTRY_LEN, value, out->p + out->n,
+                               out->cap - out->n, &len, err));
+    out->n += len;
+    return B2C_OK;
+}
+
+static b2c_status encode(b2c_ctx *ctx, const b2i_entry *entries, size_t n, b2i_buf *out,
+                         b2c_error *err)
+{
+    b2c_cparams cp = index_cparams();
+    size_t len;
     uint8_t *bytes = b2i_malloc(n * ENTRY_LEN);
     if (bytes == NULL) {
         return b2i_fail_memory(err);
@@ -194,15 +208,18 @@ static b2c_status encode(b2c_ctx *ctx, const b2i_entry *entries, size_t n, b2i_b
     return st;
 }
 
-b2c_status b2i_index_encode(const b2i_entry *entries, uint64_t n, b2i_buf *out, b2c_error *err)
+b2c_status b2i_index_encode(const b2i_entry *entries, b2i_entry uniform, uint64_t n, b2i_buf *out,
+                            b2c_error *err)
 {
     b2c_ctx *ctx = NULL;
     if (n > B2I_MAX_NCHUNKS || n > (SIZE_MAX - B2C_HEADER_LEN) / ENTRY_LEN) {
         return b2i_fail_sizes(err, B2C_E_LIMIT, B2C_NO_OFFSET, "a frame cannot have more chunks",
                               B2I_MAX_NCHUNKS, n);
     }
-    /* A uniform index takes 40 bytes, also when it is shorter than that decoded. */
-    if (!b2i_buf_reserve(out, (size_t)n * ENTRY_LEN + B2C_HEADER_LEN + ENTRY_LEN)) {
+    if (entries == NULL || all_equal_special(entries, n)) {
+        return encode_uniform(entries == NULL ? uniform : entries[0], n, out, err);
+    }
+    if (!b2i_buf_reserve(out, (size_t)n * ENTRY_LEN + B2C_HEADER_LEN)) {
         return b2i_fail_memory(err);
     }
     B2I_TRY(b2c_ctx_new(NULL, 1, NULL, &ctx, err));

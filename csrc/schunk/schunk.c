@@ -85,6 +85,16 @@ b2c_status b2i_state_list_entries(b2i_state *state, b2c_error *err)
     if (state->entries != NULL || n == 0) {
         return B2C_OK;
     }
+    if (state->max_listed != 0 && n > state->max_listed) {
+        (void)b2i_fail_sizes(err, B2C_E_LIMIT, B2C_NO_OFFSET,
+                             "the index of equal entries would have to be listed: more than the "
+                             "limit",
+                             state->max_listed, n);
+        if (err != NULL) {
+            err->field = "max_nchunks";
+        }
+        return B2C_E_LIMIT;
+    }
     b2i_entry *entries = n > SIZE_MAX / sizeof *entries ? NULL : b2i_malloc(n * sizeof *entries);
     if (entries == NULL) {
         return b2i_fail_memory(err);
@@ -95,6 +105,23 @@ b2c_status b2i_state_list_entries(b2i_state *state, b2c_error *err)
     state->entries = entries;
     state->cap = n;
     return B2C_OK;
+}
+
+bool b2i_state_set_uniform(b2i_state *state, b2i_entry entry, uint64_t nbytes)
+{
+    uint64_t size = (uint64_t)state->chunksize;
+    if (state->nchunks > 0 || state->ends != NULL || state->chunksize <= 0 || nbytes == 0 ||
+        b2i_ceil_div(nbytes, size) > B2I_MAX_NCHUNKS) {
+        return false;
+    }
+    b2i_free(state->entries);
+    state->entries = NULL;
+    state->cap = 0;
+    state->uniform = entry;
+    state->nchunks = b2i_ceil_div(nbytes, size);
+    state->nspecial = state->nchunks;
+    state->nbytes = nbytes;
+    return true;
 }
 
 b2c_status b2i_state_reserve(b2i_state *state, uint64_t more, b2c_error *err)

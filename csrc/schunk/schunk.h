@@ -39,8 +39,9 @@ typedef struct b2i_state {
     uint64_t nspecial; /* entries without payload */
     bool has_vlblocks; /* bit 7 of general_flags */
     uint64_t nchunks;
-    b2i_entry *entries; /* NULL: all are 'uniform'; only while nothing is changed */
+    b2i_entry *entries; /* NULL: all are 'uniform', until chunks are changed */
     b2i_entry uniform;
+    uint64_t max_listed; /* so many may be listed instead; 0: any number */
     uint64_t *ends;    /* chunksize 0: position behind each chunk in the decoded data; else NULL */
     size_t cap;        /* room in entries, and in ends when there are any */
     bool has_places;   /* nothing was edited since the frame was opened: b2i_places_room() knows */
@@ -93,8 +94,14 @@ static inline b2i_entry b2i_state_entry(const b2i_state *state, uint64_t nchunk)
     return state->entries == NULL ? state->uniform : state->entries[nchunk];
 }
 
-/* Gives a state of equal entries the array that changes need. */
+/* Gives a state of equal entries the array that changes of chunks need; B2C_E_LIMIT. */
 b2c_status b2i_state_list_entries(b2i_state *state, b2c_error *err);
+
+/*
+ * Gives an empty state of one chunksize 'nbytes' of equal entries, without a loop; false: it is not
+ * empty, or these are too many.
+ */
+bool b2i_state_set_uniform(b2i_state *state, b2i_entry entry, uint64_t nbytes);
 
 /* Decoded bytes of chunk n < nchunks, and where they start in the decoded data. */
 uint64_t b2i_state_chunk_nbytes(const b2i_state *state, uint64_t nchunk);
@@ -154,6 +161,10 @@ b2c_status b2i_schunk_append_vlblocks(b2c_schunk *s, b2c_ctx *ctx, b2i_span *blo
 /* The header of chunk n alone. */
 b2c_status b2i_schunk_chunk_head(const b2c_schunk *s, uint64_t nchunk, b2i_chunk_head *head,
                                  b2c_error *err);
+
+/* As b2c_schunk_next_dict(). */
+b2c_status b2i_schunk_next_dict(const b2c_schunk *s, uint64_t first, uint64_t *nchunk,
+                                b2c_error *err);
 
 /* Stored bytes of chunk n, in 'scratch' or in memory that the schunk keeps. */
 b2c_status b2i_schunk_chunk_bytes(const b2c_schunk *s, uint64_t nchunk, b2i_scratch *scratch,
@@ -215,6 +226,13 @@ b2c_status b2i_schunk_reorder(b2c_schunk *s, const uint64_t *order, uint64_t nor
                               b2c_error *err);
 
 /* Appends special chunks of the schunk's chunksize that make nbytes in all. */
+/*
+ * Fills an empty super-chunk of one chunksize with 'nbytes' of special chunks, without a loop over
+ * them; the last one may be another.  *done false: it is not empty, or they do not suit the index.
+ * In a transaction only.
+ */
+b2c_status b2i_schunk_fill_uniform(b2c_schunk *s, b2i_span chunk, b2i_span last, uint64_t nbytes,
+                                   bool *done, b2c_error *err);
 b2c_status b2i_schunk_fill_special(b2c_schunk *s, uint64_t nbytes, uint8_t kind,
                                    const uint8_t *value, b2c_error *err);
 b2c_status b2i_schunk_update_special(b2c_schunk *s, uint64_t nchunk, uint8_t kind,
@@ -318,8 +336,9 @@ typedef struct b2i_index {
 
 b2c_status b2i_index_decode(b2i_span chunk, b2i_index_room room, b2i_index *out, b2c_error *err);
 
-/* Appends the index chunk of n > 0 entries to out. */
-b2c_status b2i_index_encode(const b2i_entry *entries, uint64_t n, b2i_buf *out, b2c_error *err);
+/* Appends the index chunk of n > 0 entries to out; entries NULL: all are 'uniform'. */
+b2c_status b2i_index_encode(const b2i_entry *entries, b2i_entry uniform, uint64_t n, b2i_buf *out,
+                            b2c_error *err);
 
 /* Number of special entries; every one of them has a known kind. */
 uint64_t b2i_index_nspecial(const b2i_entry *entries, uint64_t n);

@@ -33,11 +33,11 @@ b2c_status b2i_schunk_edited(b2c_schunk *s, b2i_commit_kind kind, b2c_error *err
 static b2c_status copy_arrays(const b2i_state *from, b2i_state *to, b2c_error *err)
 {
     size_t bytes = from->cap * sizeof *to->entries; /* has been allocated before */
-    to->entries = b2i_malloc(bytes);
-    if (to->entries == NULL) {
-        return b2i_fail_memory(err);
-    }
-    if (from->nchunks > 0) {
+    if (from->entries != NULL) {
+        to->entries = b2i_malloc(bytes);
+        if (to->entries == NULL) {
+            return b2i_fail_memory(err);
+        }
         memcpy(to->entries, from->entries, (size_t)from->nchunks * sizeof *to->entries);
     }
     if (from->ends != NULL) {

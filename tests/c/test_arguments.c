@@ -278,7 +278,12 @@ static void test_open(void)
 static void test_reading(void)
 {
     b2c_chunk_info info;
+    uint64_t nchunk = 0;
     int has_checksum;
+    REFUSED(b2c_schunk_next_dict(NULL, 0, &nchunk, &err));
+    REFUSED(b2c_schunk_next_dict(s, 0, NULL, &err));
+    CHECK_EQ(b2c_schunk_next_dict(s, huge, &nchunk, &err), B2C_OK);
+    CHECK_EQ(nchunk, NCHUNKS);
     REFUSED(b2c_schunk_chunk_info(NULL, 0, &info, &err));
     REFUSED(b2c_schunk_chunk_info(s, 0, NULL, &err));
     FAILS(B2C_E_RANGE, b2c_schunk_chunk_info(s, NCHUNKS, &info, &err));
