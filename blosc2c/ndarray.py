@@ -612,7 +612,7 @@ class NDArray:
         if 0 in box.counts:
             return np.empty(0, np.int64)
         axes = [
-            np.unique((first + stride * np.arange(n)) // chunk)
+            _chunks_along(first, n, stride, chunk)
             for first, n, stride, chunk in zip(box.start, box.counts, box.step, self._chunks, strict=True)
         ]
         numbers = np.zeros((1,), np.int64)
@@ -768,6 +768,14 @@ class NDArray:
         for nchunk in range(self._schunk.nchunks):
             digest.update(self.get_chunk(nchunk))
         return type(self).__name__, digest.hexdigest()
+
+
+def _chunks_along(first: int, n: int, stride: int, chunk: int) -> np.ndarray[Any, Any]:
+    """Numbers of the chunks along an axis that n items touch; takes no longer than there are chunks."""
+    if abs(stride) > chunk:  # no two of them in one chunk
+        return np.unique((first + stride * np.arange(n)) // chunk)
+    ends = sorted((first, first + stride * (n - 1)))
+    return np.arange(ends[0] // chunk, ends[1] // chunk + 1)
 
 
 def _stored_dtype(schunk: SChunk, itemsize: int, meta: bytes | None) -> np.dtype[Any]:

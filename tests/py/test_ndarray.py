@@ -388,6 +388,15 @@ def test_chunks_touched_by_a_slice():
         numbered[i * 3 : i * 3 + 3, j * 4 : j * 4 + 4, k * 5 : k * 5 + 5] = n
     for key in (np.s_[...], np.s_[4], np.s_[:2, 5], np.s_[3:5, 0:4, 5:], np.s_[2:2], np.s_[::4, ::-5]):
         assert b2.get_slice_nchunks(b, key).tolist() == sorted(set(numbered[key].ravel().tolist()))
+    for n, chunk in ((50, 7), (49, 7), (20, 1)):
+        b = b2.zeros((n,), chunks=(chunk,))
+        for step in (-20, -8, -7, -6, -1, 1, 2, 6, 7, 8, 13, 60):
+            key = np.s_[::step]
+            expected = sorted({i // chunk for i in range(n)[key]})
+            assert b2.get_slice_nchunks(b, key).tolist() == expected
+    huge = b2.zeros((1 << 40,), dtype="i1", chunks=(1 << 30,), blocks=(1 << 20,))
+    assert b2.get_slice_nchunks(huge, np.s_[:]).tolist() == list(range(1024))
+    assert b2.get_slice_nchunks(huge, np.s_[:: 3 << 30]).tolist() == list(range(0, 1024, 3))
     s = b2.SChunk(data=bytes(100), chunksize=30)
     assert b2.get_slice_nchunks(s, slice(29, 61)).tolist() == [0, 1, 2]
     assert b2.get_slice_nchunks(s, (30, 60)).tolist() == [1]
