@@ -265,9 +265,18 @@ typedef struct b2i_redo_place {
 bool b2i_redo_find(const b2i_redo_place *place, const b2i_redo_log *log, const b2c_limits *limits,
                    b2i_scratch *scratch, b2i_chunk_head *head, b2i_redo *redo);
 
-/* Makes the edit of a chunk at 'entry'; *done is false when the present state does not allow it. */
+/*
+ * How many entries the edits of a log may move in a file of so many bytes: a record of a hundred
+ * bytes moves all entries of an index that may be as small.
+ */
+uint64_t b2i_redo_work(uint64_t nbytes);
+
+/*
+ * Makes the edit of a chunk at 'entry'; *done is false when the present state does not allow it.
+ * B2C_E_LIMIT when it takes more than *work, of which it takes its part.
+ */
 b2c_status b2i_redo_apply(b2c_schunk *s, const b2i_redo *redo, b2i_entry entry,
-                          const b2i_chunk_head *head, bool *done, b2c_error *err);
+                          const b2i_chunk_head *head, uint64_t *work, bool *done, b2c_error *err);
 
 /* ---- stores ---- */
 

@@ -185,14 +185,38 @@ static bool is_possible(const b2i_state *now, const b2i_redo *redo)
     return redo->kind == B2I_REDO_INSERT ? redo->nchunk <= n : redo->nchunk < n;
 }
 
+uint64_t b2i_redo_work(uint64_t nbytes)
+{
+    const uint64_t base = (uint64_t)1 << 30,
+                   per_byte = 64; /* a few seconds; what large files take */
+    return nbytes > (UINT64_MAX - base) / per_byte ? UINT64_MAX : base + nbytes * per_byte;
+}
+
+/* Counts the entries that an edit moves. */
+static b2c_status use_work(const b2i_state *now, const b2i_redo *redo, uint64_t *work,
+                           b2c_error *err)
+{
+    uint64_t n = redo->kind == B2I_REDO_INSERT ? now->nchunks - redo->nchunk : 0;
+    n += now->ends == NULL ? 0 : now->nchunks - redo->nchunk;
+    if (n > *work) {
+        return b2i_fail_sizes(err, B2C_E_LIMIT, B2C_NO_OFFSET,
+                              "the edits of a killed writer move very many chunks: open it for "
+                              "changes",
+                              *work, n);
+    }
+    *work -= n;
+    return B2C_OK;
+}
+
 b2c_status b2i_redo_apply(b2c_schunk *s, const b2i_redo *redo, b2i_entry entry,
-                          const b2i_chunk_head *head, bool *done, b2c_error *err)
+                          const b2i_chunk_head *head, uint64_t *work, bool *done, b2c_error *err)
 {
     b2i_state *now = &s->now;
     *done = false;
     if (!is_possible(now, redo) || now->nchunks >= s->limits.max_nchunks) {
         return B2C_OK;
     }
+    B2I_TRY(use_work(now, redo, work, err));
     B2I_TRY(b2i_state_reserve(now, 1, err));
     if (head->special != B2C_SPECIAL_NONE && head->special != B2C_SPECIAL_VALUE) {
         entry = b2i_special_entry(head->special); /* others have got their payload */
@@ -257,9 +281,18 @@ static b2c_status roll_forward(b2i_file_store *f, b2c_schunk *s, b2c_error *err)
     uint64_t size;
     bool done = true;
     B2I_TRY(f->io->ops->size(f->io, &size, err));
+    /* Who changes a frame has to have all of it. */
+    uint64_t work = f->base.is_writable ? UINT64_MAX : b2i_redo_work(size), pointed = 0;
     b2c_status st = B2C_OK;
     while (st == B2C_OK && done && find_step(f, size, &s->limits, &scratch, &next)) {
-        st = b2i_redo_apply(s, &next.redo, next.entry, &next.head, &done, err);
+        pointed += next.len == B2I_POINTER_LEN ? next.head.cbytes : 0;
+        if (pointed > size) { /* room that was used before is used once */
+            st = b2i_fail_sizes(err, B2C_E_CORRUPT, B2C_NO_OFFSET,
+                                "the edits of a killed writer name chunks that share bytes", size,
+                                pointed);
+            break;
+        }
+        st = b2i_redo_apply(s, &next.redo, next.entry, &next.head, &work, &done, err);
         if (st == B2C_OK && done) {
             f->end += next.len;
             f->limit = f->end > f->limit ? f->end : f->limit;

@@ -310,6 +310,28 @@ static void test_shared_payload(void)
     b2c_schunk_free(s);
 }
 
+/* ---- the log of a killed writer ---- */
+
+/* Insertions in front move all entries: how many is counted. */
+static void test_work_of_a_log(void)
+{
+    b2i_redo insert = { B2I_REDO_INSERT, 0 }, append = { B2I_REDO_APPEND, 101 };
+    b2i_chunk_head head = { .nbytes = CHUNK, .cbytes = 32, .special = B2C_SPECIAL_ZERO };
+    uint64_t work = 150;
+    bool done = false;
+    b2c_schunk *s = make(B2C_STORAGE_MEMORY, NULL);
+    CHECK_EQ(b2c_schunk_fill_special(s, 100 * CHUNK, B2C_SPECIAL_ZERO, NULL, &err), B2C_OK);
+    CHECK_EQ(b2i_redo_apply(s, &insert, 0, &head, &work, &done, &err), B2C_OK);
+    CHECK(done && work == 50);
+    CHECK_EQ(b2i_redo_apply(s, &insert, 0, &head, &work, &done, &err), B2C_E_LIMIT);
+    CHECK(!done && err.expected == 50 && err.actual == 101 && s->now.nchunks == 101);
+    CHECK_EQ(b2i_redo_apply(s, &append, 0, &head, &work, &done, &err), B2C_OK);
+    CHECK(done && work == 50 && s->now.nchunks == 102);
+    b2c_schunk_free(s);
+    CHECK(b2i_redo_work(1 << 20) < (uint64_t)1 << 31);
+    CHECK(b2i_redo_work(UINT64_MAX) == UINT64_MAX);
+}
+
 /* ---- metalayers ---- */
 
 static void test_many_metalayers(void)
@@ -472,6 +494,7 @@ int main(void)
     test_long_parts();
     test_shared_chunk_file();
     test_shared_payload();
+    test_work_of_a_log();
     test_many_metalayers();
     test_repair_of_names();
     test_repair_of_dtype();
