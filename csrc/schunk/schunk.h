@@ -225,7 +225,6 @@ b2c_status b2i_schunk_delete_chunk(b2c_schunk *s, uint64_t nchunk, b2c_error *er
 b2c_status b2i_schunk_reorder(b2c_schunk *s, const uint64_t *order, uint64_t norder,
                               b2c_error *err);
 
-/* Appends special chunks of the schunk's chunksize that make nbytes in all. */
 /*
  * Fills an empty super-chunk of one chunksize with 'nbytes' of special chunks, without a loop over
  * them; the last one may be another.  *done false: it is not empty, or they do not suit the index.
@@ -233,6 +232,8 @@ b2c_status b2i_schunk_reorder(b2c_schunk *s, const uint64_t *order, uint64_t nor
  */
 b2c_status b2i_schunk_fill_uniform(b2c_schunk *s, b2i_span chunk, b2i_span last, uint64_t nbytes,
                                    bool *done, b2c_error *err);
+
+/* Appends special chunks of the schunk's chunksize that make nbytes in all. */
 b2c_status b2i_schunk_fill_special(b2c_schunk *s, uint64_t nbytes, uint8_t kind,
                                    const uint8_t *value, b2c_error *err);
 b2c_status b2i_schunk_update_special(b2c_schunk *s, uint64_t nchunk, uint8_t kind,
