@@ -68,6 +68,16 @@ static inline uint8_t *fuzz_alloc(size_t n)
     return p;
 }
 
+/* Some edits; each may fail. */
+static inline void fuzz_edit_some(b2c_schunk *s)
+{
+    static const uint8_t data[64] = "what is appended";
+    b2c_error err;
+    fuzz_check_error(b2c_schunk_append(s, fuzz_ctx(), data, sizeof data, &err), &err);
+    fuzz_check_error(b2c_schunk_vlmeta_set(s, fuzz_ctx(), "name", data, 8, &err), &err);
+    fuzz_check_error(b2c_schunk_update(s, fuzz_ctx(), 0, data, sizeof data, &err), &err);
+}
+
 static inline uint32_t fuzz_u32(const uint8_t *p)
 {
     return p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;

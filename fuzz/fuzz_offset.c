@@ -64,11 +64,8 @@ static void check_before(const input *in)
 
 static void edit(b2c_schunk *s)
 {
-    static const uint8_t data[64] = "what is appended";
     b2c_error err;
-    fuzz_check_error(b2c_schunk_append(s, fuzz_ctx(), data, sizeof data, &err), &err);
-    fuzz_check_error(b2c_schunk_vlmeta_set(s, fuzz_ctx(), "name", data, 8, &err), &err);
-    fuzz_check_error(b2c_schunk_update(s, fuzz_ctx(), 0, data, sizeof data, &err), &err);
+    fuzz_edit_some(s);
     fuzz_check_error(b2c_schunk_close(s, &err), &err);
 }
 

@@ -86,6 +86,16 @@ b2c_status b2i_fail_sizes(b2c_error *err, b2c_status status, uint64_t offset, co
     return status;
 }
 
+b2c_status b2i_fail_limit(b2c_error *err, uint64_t offset, const char *field, const char *what,
+                          uint64_t limit, uint64_t actual)
+{
+    (void)b2i_fail_sizes(err, B2C_E_LIMIT, offset, what, limit, actual);
+    if (err != NULL) {
+        err->field = field;
+    }
+    return B2C_E_LIMIT;
+}
+
 b2c_status b2i_fail_io(b2c_error *err, int sys_errno, uint64_t offset, const char *what)
 {
     (void)b2i_fail(err, B2C_E_IO, offset, what);

@@ -36,6 +36,10 @@ b2c_status b2i_fail_field(b2c_error *err, b2c_status status, uint64_t offset, co
 b2c_status b2i_fail_sizes(b2c_error *err, b2c_status status, uint64_t offset, const char *what,
                           uint64_t expected, uint64_t actual);
 
+/* B2C_E_LIMIT: adds the limit, whose name is the field, and what was asked for. */
+b2c_status b2i_fail_limit(b2c_error *err, uint64_t offset, const char *field, const char *what,
+                          uint64_t limit, uint64_t actual);
+
 /* B2C_E_IO with the given errno; 'what' says which operation. */
 b2c_status b2i_fail_io(b2c_error *err, int sys_errno, uint64_t offset, const char *what);
 

@@ -288,12 +288,8 @@ static b2c_status load_parts(const b2i_frame_source *f, b2i_frame_layout *l, b2c
     b2i_span header, index = { NULL, 0 }, trailer, tail;
     uint64_t trailer_at;
     if (l->head.nbytes > s->limits.max_nbytes) {
-        (void)b2i_fail_sizes(err, B2C_E_LIMIT, 0x1E, "the frame decodes to more than the limit",
-                             s->limits.max_nbytes, l->head.nbytes);
-        if (err != NULL) {
-            err->field = "max_nbytes";
-        }
-        return B2C_E_LIMIT;
+        return b2i_fail_limit(err, 0x1E, "max_nbytes", "the frame decodes to more than the limit",
+                              s->limits.max_nbytes, l->head.nbytes);
     }
     B2I_TRY(b2i_frame_get(f, 0, l->head.header_len, &bufs[0], &header, err));
     B2I_TRY(b2i_frame_metas_parse(header, &s->limits, &s->now.metas, err));

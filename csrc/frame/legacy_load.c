@@ -208,12 +208,8 @@ static b2c_status load_parts(const b2i_frame_source *f, const b2i_legacy_head *h
                              b2i_frame_layout *l, b2i_buf bufs[2], b2c_error *err)
 {
     if (h->head.nbytes > s->limits.max_nbytes) {
-        (void)b2i_fail_sizes(err, B2C_E_LIMIT, 0x1E, "the frame decodes to more than the limit",
-                             s->limits.max_nbytes, h->head.nbytes);
-        if (err != NULL) {
-            err->field = "max_nbytes";
-        }
-        return B2C_E_LIMIT;
+        return b2i_fail_limit(err, 0x1E, "max_nbytes", "the frame decodes to more than the limit",
+                              s->limits.max_nbytes, h->head.nbytes);
     }
     if (h->head.frame_len > f->len) {
         return b2i_fail_sizes(err, B2C_E_TRUNCATED, f->len,

@@ -94,14 +94,10 @@ b2c_status b2i_schunk_check_count(const b2c_schunk *s, uint64_t n, uint64_t cbyt
     if (n <= room.max || (n <= room.max_uniform && is_uniform(&s->now, entry))) {
         return B2C_OK;
     }
-    (void)b2i_fail_sizes(err, B2C_E_LIMIT, B2C_NO_OFFSET,
-                         "with the same limits nobody could open a frame of so many chunks that "
-                         "are not all the same special value",
-                         room.max, n);
-    if (err != NULL) {
-        err->field = "max_nchunks";
-    }
-    return B2C_E_LIMIT;
+    return b2i_fail_limit(err, B2C_NO_OFFSET, "max_nchunks",
+                          "with the same limits nobody could open a frame of so many chunks that "
+                          "are not all the same special value",
+                          room.max, n);
 }
 
 /* ---- one chunk ---- */

@@ -63,12 +63,8 @@ static b2c_status check_count(const b2i_chunk_head *head, const b2i_index_room *
                               room->nchunks, n);
     }
     if (n > max) {
-        (void)b2i_fail_sizes(err, B2C_E_LIMIT, 4, "the frame has more chunks than the limit", max,
-                             n);
-        if (err != NULL) {
-            err->field = "max_nchunks";
-        }
-        return B2C_E_LIMIT;
+        return b2i_fail_limit(err, 4, "max_nchunks", "the frame has more chunks than the limit",
+                              max, n);
     }
     return B2C_OK;
 }

@@ -86,14 +86,10 @@ b2c_status b2i_state_list_entries(b2i_state *state, b2c_error *err)
         return B2C_OK;
     }
     if (state->max_listed != 0 && n > state->max_listed) {
-        (void)b2i_fail_sizes(err, B2C_E_LIMIT, B2C_NO_OFFSET,
-                             "the index of equal entries would have to be listed: more than the "
-                             "limit",
-                             state->max_listed, n);
-        if (err != NULL) {
-            err->field = "max_nchunks";
-        }
-        return B2C_E_LIMIT;
+        return b2i_fail_limit(err, B2C_NO_OFFSET, "max_nchunks",
+                              "the index of equal entries would have to be listed: more than the "
+                              "limit",
+                              state->max_listed, n);
     }
     b2i_entry *entries = n > SIZE_MAX / sizeof *entries ? NULL : b2i_malloc(n * sizeof *entries);
     if (entries == NULL) {
