@@ -266,10 +266,11 @@ bool b2i_redo_find(const b2i_redo_place *place, const b2i_redo_log *log, const b
                    b2i_scratch *scratch, b2i_chunk_head *head, b2i_redo *redo);
 
 /*
- * How many entries the edits of a log may move in a file of so many bytes: a record of a hundred
- * bytes moves all entries of an index that may be as small.
+ * How many entries the edits of a log may move in a store whose log is in so many bytes: a record
+ * of a hundred bytes moves all entries of an index that may be as small.  Who changes a frame has
+ * to have all of it: no bound for what is opened for that.
  */
-uint64_t b2i_redo_work(uint64_t nbytes);
+uint64_t b2i_redo_work(const b2i_store *store, uint64_t nbytes);
 
 /*
  * Makes the edit of a chunk at 'entry'; *done is false when the present state does not allow it.

@@ -86,7 +86,7 @@ static b2c_status roll_forward(b2i_dir_store *d, b2c_schunk *s, b2c_error *err)
     b2i_redo redo;
     b2i_redo_place place = { .at = 0 };
     b2c_status st = B2C_OK;
-    uint64_t work = b2i_redo_work(0);
+    uint64_t work = b2i_redo_work(&d->base, 0);
     for (bool done = true; st == B2C_OK && done && d->has_log && d->next <= B2I_DIR_MAX_NUMBER;) {
         st = b2i_dir_open_chunk(d, d->next, &place.io, &place.end, err);
         if (st != B2C_OK) {

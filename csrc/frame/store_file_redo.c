@@ -185,11 +185,14 @@ static bool is_possible(const b2i_state *now, const b2i_redo *redo)
     return redo->kind == B2I_REDO_INSERT ? redo->nchunk <= n : redo->nchunk < n;
 }
 
-uint64_t b2i_redo_work(uint64_t nbytes)
+uint64_t b2i_redo_work(const b2i_store *store, uint64_t nbytes)
 {
-    const uint64_t base = (uint64_t)1 << 30,
-                   per_byte = 64; /* a few seconds; what large files take */
-    return nbytes > (UINT64_MAX - base) / per_byte ? UINT64_MAX : base + nbytes * per_byte;
+    const uint64_t base = (uint64_t)1 << 30; /* a few seconds */
+    const uint64_t per_byte = 64;            /* what large files take */
+    if (store->is_writable || nbytes > (UINT64_MAX - base) / per_byte) {
+        return UINT64_MAX;
+    }
+    return base + nbytes * per_byte;
 }
 
 /* Counts the entries that an edit moves. */
@@ -281,8 +284,7 @@ static b2c_status roll_forward(b2i_file_store *f, b2c_schunk *s, b2c_error *err)
     uint64_t size;
     bool done = true;
     B2I_TRY(f->io->ops->size(f->io, &size, err));
-    /* Who changes a frame has to have all of it. */
-    uint64_t work = f->base.is_writable ? UINT64_MAX : b2i_redo_work(size), pointed = 0;
+    uint64_t work = b2i_redo_work(&f->base, size), pointed = 0;
     b2c_status st = B2C_OK;
     while (st == B2C_OK && done && find_step(f, size, &s->limits, &scratch, &next)) {
         pointed += next.len == B2I_POINTER_LEN ? next.head.cbytes : 0;

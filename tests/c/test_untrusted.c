@@ -328,8 +328,12 @@ static void test_work_of_a_log(void)
     CHECK_EQ(b2i_redo_apply(s, &append, 0, &head, &work, &done, &err), B2C_OK);
     CHECK(done && work == 50 && s->now.nchunks == 102);
     b2c_schunk_free(s);
-    CHECK(b2i_redo_work(1 << 20) < (uint64_t)1 << 31);
-    CHECK(b2i_redo_work(UINT64_MAX) == UINT64_MAX);
+    b2i_store store = { .is_writable = false };
+    CHECK(b2i_redo_work(&store, 0) < (uint64_t)1 << 31);
+    CHECK(b2i_redo_work(&store, 1 << 20) < (uint64_t)1 << 31);
+    CHECK(b2i_redo_work(&store, UINT64_MAX) == UINT64_MAX);
+    store.is_writable = true;
+    CHECK(b2i_redo_work(&store, 0) == UINT64_MAX);
 }
 
 /* ---- metalayers ---- */
