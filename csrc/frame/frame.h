@@ -266,18 +266,11 @@ bool b2i_redo_find(const b2i_redo_place *place, const b2i_redo_log *log, const b
                    b2i_scratch *scratch, b2i_chunk_head *head, b2i_redo *redo);
 
 /*
- * How many entries the edits of a log may move in a store whose log is in so many bytes: a record
- * of a hundred bytes moves all entries of an index that may be as small.  Who changes a frame has
- * to have all of it: no bound for what is opened for that.
+ * Makes the edit of a chunk at 'entry' in the state of the replay, that of s; *done is false when
+ * it does not allow it.
  */
-uint64_t b2i_redo_work(const b2i_store *store, uint64_t nbytes);
-
-/*
- * Makes the edit of a chunk at 'entry'; *done is false when the present state does not allow it.
- * B2C_E_LIMIT when it takes more than *work, of which it takes its part.
- */
-b2c_status b2i_redo_apply(b2c_schunk *s, const b2i_redo *redo, b2i_entry entry,
-                          const b2i_chunk_head *head, uint64_t *work, bool *done, b2c_error *err);
+b2c_status b2i_redo_apply(const b2c_schunk *s, b2i_replay *replay, const b2i_redo *redo,
+                          b2i_entry entry, const b2i_chunk_head *head, bool *done, b2c_error *err);
 
 /* ---- stores ---- */
 

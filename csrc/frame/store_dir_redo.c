@@ -86,7 +86,7 @@ static b2c_status roll_forward(b2i_dir_store *d, b2c_schunk *s, b2c_error *err)
     b2i_redo redo;
     b2i_redo_place place = { .at = 0 };
     b2c_status st = B2C_OK;
-    uint64_t work = b2i_redo_work(&d->base, 0);
+    b2i_replay replay = { .state = &s->now };
     for (bool done = true; st == B2C_OK && done && d->has_log && d->next <= B2I_DIR_MAX_NUMBER;) {
         st = b2i_dir_open_chunk(d, d->next, &place.io, &place.end, err);
         if (st != B2C_OK) {
@@ -97,7 +97,7 @@ static b2c_status roll_forward(b2i_dir_store *d, b2c_schunk *s, b2c_error *err)
         done = b2i_redo_find(&place, &d->log, &s->limits, &scratch, &head, &redo);
         b2i_dir_close_chunk(d, place.io);
         if (done) {
-            st = b2i_redo_apply(s, &redo, place.entry, &head, &work, &done, err);
+            st = b2i_redo_apply(s, &replay, &redo, place.entry, &head, &done, err);
         }
         if (st == B2C_OK && done) {
             d->next++;
@@ -105,6 +105,7 @@ static b2c_status roll_forward(b2i_dir_store *d, b2c_schunk *s, b2c_error *err)
             d->is_dirty = d->base.is_writable;
         }
     }
+    b2i_replay_end(&replay);
     b2i_scratch_free(&scratch);
     return st;
 }

@@ -185,47 +185,19 @@ static bool is_possible(const b2i_state *now, const b2i_redo *redo)
     return redo->kind == B2I_REDO_INSERT ? redo->nchunk <= n : redo->nchunk < n;
 }
 
-uint64_t b2i_redo_work(const b2i_store *store, uint64_t nbytes)
+b2c_status b2i_redo_apply(const b2c_schunk *s, b2i_replay *replay, const b2i_redo *redo,
+                          b2i_entry entry, const b2i_chunk_head *head, bool *done, b2c_error *err)
 {
-    const uint64_t base = (uint64_t)1 << 30; /* a few seconds */
-    const uint64_t per_byte = 64;            /* what large files take */
-    if (store->is_writable || nbytes > (UINT64_MAX - base) / per_byte) {
-        return UINT64_MAX;
-    }
-    return base + nbytes * per_byte;
-}
-
-/* Counts the entries that an edit moves. */
-static b2c_status use_work(const b2i_state *now, const b2i_redo *redo, uint64_t *work,
-                           b2c_error *err)
-{
-    uint64_t n = redo->kind == B2I_REDO_INSERT ? now->nchunks - redo->nchunk : 0;
-    n += now->ends == NULL ? 0 : now->nchunks - redo->nchunk;
-    if (n > *work) {
-        return b2i_fail_sizes(err, B2C_E_LIMIT, B2C_NO_OFFSET,
-                              "the edits of a killed writer move very many chunks: open it for "
-                              "changes",
-                              *work, n);
-    }
-    *work -= n;
-    return B2C_OK;
-}
-
-b2c_status b2i_redo_apply(b2c_schunk *s, const b2i_redo *redo, b2i_entry entry,
-                          const b2i_chunk_head *head, uint64_t *work, bool *done, b2c_error *err)
-{
-    b2i_state *now = &s->now;
+    b2i_state *now = replay->state;
     *done = false;
     if (!is_possible(now, redo) || now->nchunks >= s->limits.max_nchunks) {
         return B2C_OK;
     }
-    B2I_TRY(use_work(now, redo, work, err));
-    B2I_TRY(b2i_state_reserve(now, 1, err));
     if (head->special != B2C_SPECIAL_NONE && head->special != B2C_SPECIAL_VALUE) {
         entry = b2i_special_entry(head->special); /* others have got their payload */
     }
     b2i_places_forget(now);
-    *done = b2i_state_place(now, *redo, entry, head->nbytes);
+    B2I_TRY(b2i_replay_edit(replay, *redo, entry, head->nbytes, done, err));
     if (*done) {
         now->has_vlblocks = now->has_vlblocks || head->has_vlblocks;
         now->cbytes += (entry & B2I_ENTRY_SPECIAL) != 0 ? 0 : head->cbytes;
@@ -284,7 +256,8 @@ static b2c_status roll_forward(b2i_file_store *f, b2c_schunk *s, b2c_error *err)
     uint64_t size;
     bool done = true;
     B2I_TRY(f->io->ops->size(f->io, &size, err));
-    uint64_t work = b2i_redo_work(&f->base, size), pointed = 0;
+    uint64_t pointed = 0;
+    b2i_replay replay = { .state = &s->now };
     b2c_status st = B2C_OK;
     while (st == B2C_OK && done && find_step(f, size, &s->limits, &scratch, &next)) {
         pointed += next.len == B2I_POINTER_LEN ? next.head.cbytes : 0;
@@ -294,7 +267,7 @@ static b2c_status roll_forward(b2i_file_store *f, b2c_schunk *s, b2c_error *err)
                                 pointed);
             break;
         }
-        st = b2i_redo_apply(s, &next.redo, next.entry, &next.head, &work, &done, err);
+        st = b2i_redo_apply(s, &replay, &next.redo, next.entry, &next.head, &done, err);
         if (st == B2C_OK && done) {
             f->end += next.len;
             f->limit = f->end > f->limit ? f->end : f->limit;
@@ -302,6 +275,7 @@ static b2c_status roll_forward(b2i_file_store *f, b2c_schunk *s, b2c_error *err)
             f->is_dirty = f->base.is_writable;
         }
     }
+    b2i_replay_end(&replay);
     b2i_scratch_free(&scratch);
     return st;
 }

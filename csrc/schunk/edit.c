@@ -9,8 +9,7 @@ enum { MIN_STORED_LEN = 32 }; /* the reference library reads no shorter chunk of
 
 /* ---- the arrays ---- */
 
-/* Whether a chunk of nbytes fits a state of equal chunks, of which the last may be shorter. */
-static bool stays_regular(const b2i_state *state, b2i_redo where, uint64_t nbytes)
+bool b2i_state_stays_regular(const b2i_state *state, b2i_redo where, uint64_t nbytes)
 {
     uint64_t n = state->nchunks, size = (uint64_t)state->chunksize;
     if (state->chunksize == B2I_CHUNKSIZE_NEW) {
@@ -47,12 +46,10 @@ static void make_gap(b2i_state *state, uint64_t at)
     state->nchunks++;
 }
 
-bool b2i_state_place(b2i_state *state, b2i_redo where, b2i_entry entry, uint64_t nbytes)
+/* Puts an entry of nbytes into the arrays: at the end, before or in place of a chunk. */
+static void place_entry(b2i_state *state, b2i_redo where, b2i_entry entry, uint64_t nbytes)
 {
     bool replaces = where.kind == B2I_REDO_UPDATE;
-    if (state->ends == NULL && !stays_regular(state, where, nbytes)) {
-        return false;
-    }
     if (state->chunksize == B2I_CHUNKSIZE_NEW) {
         state->chunksize = (int64_t)nbytes;
     }
@@ -66,7 +63,6 @@ bool b2i_state_place(b2i_state *state, b2i_redo where, b2i_entry entry, uint64_t
     state->nspecial += entry >> 63;
     shift_ends(state, where.nchunk, nbytes, old);
     state->nbytes = state->nbytes + nbytes - old;
-    return true;
 }
 
 /* Whether all entries are the same special one, as the index of a huge array of zeros. */
@@ -351,9 +347,7 @@ static b2c_status place(b2c_schunk *s, b2i_redo where, b2i_span chunk, const b2i
     }
     B2I_TRY(put(s, chunk, head, redo, &entry, err));
     s->now.has_vlblocks = s->now.has_vlblocks || head->has_vlblocks;
-    if (!b2i_state_place(&s->now, where, entry, head->nbytes)) {
-        return b2i_fail(err, B2C_E_INTERNAL, B2C_NO_OFFSET, "the chunks are not of one size");
-    }
+    place_entry(&s->now, where, entry, head->nbytes);
     drop(s, old, old_len);
     return B2C_OK;
 }
@@ -364,7 +358,7 @@ static b2c_status place_chunk(b2c_schunk *s, b2i_redo where, b2i_span chunk, b2c
     B2I_TRY(check_chunk(s, chunk, &head, err));
     B2I_TRY(check_room(s, where, &head, err));
     B2I_TRY(b2i_state_reserve(&s->now, 1, err));
-    if (s->now.ends == NULL && !stays_regular(&s->now, where, head.nbytes)) {
+    if (s->now.ends == NULL && !b2i_state_stays_regular(&s->now, where, head.nbytes)) {
         bool opened;
         B2I_TRY(b2i_schunk_begin_steps(s, &opened, err));
         b2c_status st = make_variable(s, err);

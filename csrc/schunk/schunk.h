@@ -215,11 +215,8 @@ b2c_status b2i_schunk_update_data(b2c_schunk *s, b2c_ctx *ctx, uint64_t nchunk, 
 /* Appends all chunks of another schunk as they are and sets its vlmetalayers, as one edit. */
 b2c_status b2i_schunk_copy_chunks(const b2c_schunk *from, b2c_schunk *to, b2c_error *err);
 
-/*
- * Puts an entry of nbytes into the arrays: at the end, before or in place of chunk n.  False, and
- * nothing done, when the chunks would then not be of one size any more.
- */
-bool b2i_state_place(b2i_state *state, b2i_redo where, b2i_entry entry, uint64_t nbytes);
+/* Whether a chunk of nbytes fits a state of equal chunks, of which the last may be shorter. */
+bool b2i_state_stays_regular(const b2i_state *state, b2i_redo where, uint64_t nbytes);
 
 b2c_status b2i_schunk_delete_chunk(b2c_schunk *s, uint64_t nchunk, b2c_error *err);
 b2c_status b2i_schunk_reorder(b2c_schunk *s, const uint64_t *order, uint64_t norder,
@@ -244,6 +241,29 @@ b2c_status b2i_schunk_write(b2c_schunk *s, b2c_ctx *ctx, uint64_t at, b2i_span s
 
 /* Cuts the decoded data to nbytes. */
 b2c_status b2i_schunk_truncate(b2c_schunk *s, b2c_ctx *ctx, uint64_t nbytes, b2c_error *err);
+
+/* ---- edits of a log (replay.c) ---- */
+
+/*
+ * Begins as { .state = ... }, which shows its numbers and sizes but not all of its chunks until the
+ * end.  An edit takes as long with many chunks as with few.
+ */
+typedef struct b2i_replay {
+    b2i_state *state;
+    bool has_begun;
+    struct b2i_pending *pending;
+    size_t npending;
+} b2i_replay;
+
+/*
+ * Puts an entry of nbytes in front or in place of a chunk, or at the end: a place that there is.
+ * *done false: the chunks would not be of one size any more.
+ */
+b2c_status b2i_replay_edit(b2i_replay *replay, b2i_redo where, b2i_entry entry, uint64_t nbytes,
+                           bool *done, b2c_error *err);
+
+/* Also after a failure. */
+void b2i_replay_end(b2i_replay *replay);
 
 /* ---- transactions (txn.c) ---- */
 

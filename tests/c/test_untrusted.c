@@ -312,28 +312,85 @@ static void test_shared_payload(void)
 
 /* ---- the log of a killed writer ---- */
 
-/* Insertions in front move all entries: how many is counted. */
-static void test_work_of_a_log(void)
+/* Edits at random places, and the arrays that they must lead to. */
+static void test_replay(bool is_variable)
 {
-    b2i_redo insert = { B2I_REDO_INSERT, 0 }, append = { B2I_REDO_APPEND, 101 };
-    b2i_chunk_head head = { .nbytes = CHUNK, .cbytes = 32, .special = B2C_SPECIAL_ZERO };
-    uint64_t work = 150;
+    enum { FIRST = 100, NEDITS = 12000, MAX = FIRST + NEDITS };
+    static b2i_entry entries[MAX];
+    static uint64_t sizes[MAX];
     bool done = false;
+    uint64_t n = FIRST, nbytes = 0, nspecial = 0;
     b2c_schunk *s = make(B2C_STORAGE_MEMORY, NULL);
-    CHECK_EQ(b2c_schunk_fill_special(s, 100 * CHUNK, B2C_SPECIAL_ZERO, NULL, &err), B2C_OK);
-    CHECK_EQ(b2i_redo_apply(s, &insert, 0, &head, &work, &done, &err), B2C_OK);
-    CHECK(done && work == 50);
-    CHECK_EQ(b2i_redo_apply(s, &insert, 0, &head, &work, &done, &err), B2C_E_LIMIT);
-    CHECK(!done && err.expected == 50 && err.actual == 101 && s->now.nchunks == 101);
-    CHECK_EQ(b2i_redo_apply(s, &append, 0, &head, &work, &done, &err), B2C_OK);
-    CHECK(done && work == 50 && s->now.nchunks == 102);
+    CHECK_EQ(b2c_schunk_fill_special(s, FIRST * CHUNK, B2C_SPECIAL_ZERO, NULL, &err), B2C_OK);
+    for (uint64_t i = 0; i < n; i++) {
+        entries[i] = B2I_ENTRY_ZERO;
+        sizes[i] = CHUNK;
+    }
+    if (is_variable) {
+        CHECK_EQ(b2i_state_make_ends(&s->now, &err), B2C_OK);
+        s->now.chunksize = B2I_CHUNKSIZE_VAR;
+    }
+    b2i_replay replay = { .state = &s->now };
+    for (uint64_t k = 0; k < NEDITS; k++) {
+        uint64_t r = harness_random(&seed), size = is_variable ? 1 + r % 1000 : CHUNK;
+        b2i_entry entry = r % 5 == 0 ? B2I_ENTRY_NAN : k;
+        b2i_redo where = { r % 7 < 2 ? B2I_REDO_UPDATE : B2I_REDO_INSERT, r / 7 % n };
+        where.nchunk = where.kind == B2I_REDO_INSERT && r % 11 == 0 ? n : where.nchunk;
+        if (where.kind == B2I_REDO_INSERT) {
+            memmove(entries + where.nchunk + 1, entries + where.nchunk,
+                    (size_t)(n - where.nchunk) * sizeof *entries);
+            memmove(sizes + where.nchunk + 1, sizes + where.nchunk,
+                    (size_t)(n - where.nchunk) * sizeof *sizes);
+            n++;
+        }
+        entries[where.nchunk] = entry;
+        sizes[where.nchunk] = size;
+        CHECK_EQ(b2i_replay_edit(&replay, where, entry, size, &done, &err), B2C_OK);
+        CHECK(done && s->now.nchunks == n);
+    }
+    b2i_redo last = { B2I_REDO_UPDATE, n - 1 }, append = { B2I_REDO_APPEND, n };
+    sizes[n - 1] = is_variable ? 5000 : CHUNK - 1;
+    CHECK_EQ(b2i_replay_edit(&replay, last, entries[n - 1], sizes[n - 1], &done, &err), B2C_OK);
+    CHECK(done);
+    if (!is_variable) { /* a short chunk can only be the last */
+        CHECK_EQ(b2i_replay_edit(&replay, append, 0, CHUNK, &done, &err), B2C_OK);
+        CHECK(!done && s->now.nchunks == n);
+    }
+    b2i_replay_end(&replay);
+    CHECK_EQ(s->now.nchunks, n);
+    for (uint64_t i = 0; i < n; i++) {
+        nbytes += sizes[i];
+        nspecial += entries[i] >> 63;
+        CHECK(b2i_state_entry(&s->now, i) == entries[i] &&
+              b2i_state_chunk_nbytes(&s->now, i) == sizes[i] &&
+              (s->now.ends == NULL || s->now.ends[i] == nbytes));
+    }
+    CHECK(s->now.nbytes == nbytes && s->now.nspecial == nspecial);
     b2c_schunk_free(s);
-    b2i_store store = { .is_writable = false };
-    CHECK(b2i_redo_work(&store, 0) < (uint64_t)1 << 31);
-    CHECK(b2i_redo_work(&store, 1 << 20) < (uint64_t)1 << 31);
-    CHECK(b2i_redo_work(&store, UINT64_MAX) == UINT64_MAX);
-    store.is_writable = true;
-    CHECK(b2i_redo_work(&store, 0) == UINT64_MAX);
+}
+
+/* 10 million bytes of records in front of 4 million chunks: hours, if each moved them all. */
+static void test_long_log(void)
+{
+    enum { NCHUNKS = 1 << 22, NEDITS = 100000 };
+    const b2i_redo insert = { B2I_REDO_INSERT, 0 };
+    const b2i_chunk_head head = { .nbytes = CHUNK, .cbytes = 32, .special = B2C_SPECIAL_NAN };
+    b2c_schunk *s = make(B2C_STORAGE_MEMORY, NULL);
+    s->limits.max_nchunks = NCHUNKS + NEDITS;
+    CHECK_EQ(b2c_schunk_fill_special(s, (uint64_t)NCHUNKS * CHUNK, B2C_SPECIAL_ZERO, NULL, &err),
+             B2C_OK);
+    b2i_replay replay = { .state = &s->now };
+    bool done = true;
+    for (int i = 0; i < NEDITS && done; i++) {
+        CHECK_EQ(b2i_redo_apply(s, &replay, &insert, 0, &head, &done, &err), B2C_OK);
+    }
+    CHECK(done);
+    CHECK_EQ(b2i_redo_apply(s, &replay, &insert, 0, &head, &done, &err), B2C_OK);
+    CHECK(!done); /* the limit */
+    b2i_replay_end(&replay);
+    CHECK(b2i_state_entry(&s->now, NEDITS - 1) == B2I_ENTRY_NAN &&
+          b2i_state_entry(&s->now, NEDITS) == B2I_ENTRY_ZERO);
+    b2c_schunk_free(s);
 }
 
 /* ---- metalayers ---- */
@@ -498,7 +555,9 @@ int main(void)
     test_long_parts();
     test_shared_chunk_file();
     test_shared_payload();
-    test_work_of_a_log();
+    test_replay(false);
+    test_replay(true);
+    test_long_log();
     test_many_metalayers();
     test_repair_of_names();
     test_repair_of_dtype();
