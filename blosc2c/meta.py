@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from . import _ffi
 from . import packed as packed_values
 from ._ffi import check, ffi, lib, new_error
-from .errors import ClosedError, CorruptError, LimitError, NotFoundError, ParameterError
+from .errors import ClosedError, CorruptError, FormatError, LimitError, NotFoundError, ParameterError
 from .limits import of
 
 if TYPE_CHECKING:
@@ -239,6 +239,9 @@ class VLMeta(MutableMapping[str, Any]):
                 raise NotFoundError(f"there is no vlmetalayer {name!r}") from None
             except LimitError as exc:
                 raise _too_large(f"vlmetalayer {name!r} decodes", exc.actual, exc.expected, schunk) from None
+            except FormatError as exc:
+                exc.message = f"vlmetalayer {name!r}: {exc.message}"
+                raise
 
     def __setitem__(self, name: str | slice, value: Any) -> None:
         if isinstance(name, slice):

@@ -104,7 +104,7 @@ b2c_status b2c_schunk_vlmeta_get(const b2c_schunk *schunk, b2c_ctx *ctx, const c
     NEED_BYTES(dst, dst_cap);
     NEED(dst_len);
     B2I_TRY(find(&schunk->now.vlmetas, name, &m, err));
-    return b2i_vlmeta_get(m, &schunk->limits, ctx, dst, dst_cap, dst_len, err);
+    return b2i_schunk_vlmeta_get(schunk, ctx, m, dst, dst_cap, dst_len, err);
 }
 
 b2c_status b2c_schunk_vlmeta_set(b2c_schunk *schunk, b2c_ctx *ctx, const char *name,

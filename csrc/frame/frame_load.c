@@ -304,6 +304,7 @@ static b2c_status load_parts(const b2i_frame_source *f, b2i_frame_layout *l, b2c
         b2i_err_shift(err, trailer_at);
         return st;
     }
+    s->now.vlmetas.trailer_at = f->origin + trailer_at;
     if (l->head.nbytes > 0) {
         uint64_t nchunks = UINT64_MAX;
         if (l->head.chunksize > 0) {

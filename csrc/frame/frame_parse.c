@@ -233,7 +233,9 @@ static b2c_status add_content(b2i_span all, const char *name, uint32_t offset, s
         return bad(err, offset, "metalayer content", "the contents of metalayers overlap");
     }
     *left -= content.n;
-    return b2i_metas_add(metas, name, content, err);
+    B2I_TRY(b2i_metas_add(metas, name, content, err));
+    metas->v[metas->n - 1].at = (uint32_t)(r.at - n);
+    return B2C_OK;
 }
 
 static int compare_names(const void *a, const void *b)

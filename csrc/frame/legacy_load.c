@@ -126,7 +126,14 @@ static b2c_status take_trailer(b2i_span bytes, b2c_schunk *s, uint32_t *len, b2c
         t.len = 0;
     }
     *len = t.len;
-    return t.len != 0 && t.usermeta.n > 0 ? add_usermeta(s, t.usermeta, err) : B2C_OK;
+    if (t.len == 0 || t.usermeta.n == 0) {
+        return B2C_OK;
+    }
+    b2c_status st = add_usermeta(s, t.usermeta, err);
+    if (st != B2C_OK) {
+        b2i_err_shift(err, (uint64_t)(t.usermeta.p - bytes.p));
+    }
+    return st;
 }
 
 /* The trailer that ends the frame as long as its header says; *len is 0 when there is none. */
@@ -188,6 +195,7 @@ static b2c_status load_trailer(const b2i_frame_source *f, b2i_frame_layout *l, b
         return st;
     }
     l->head.frame_len = at + l->trailer_len;
+    s->now.vlmetas.trailer_at = f->origin + at;
     return B2C_OK;
 }
 

@@ -44,7 +44,8 @@ static b2c_status file_len(b2i_store *store, b2i_entry entry, uint64_t *len, b2c
 
 static uint64_t file_place(const b2i_store *store, b2i_entry entry)
 {
-    return ((const b2i_file_store *)store)->header_len + entry;
+    const b2i_file_store *f = (const b2i_file_store *)store;
+    return f->origin + f->header_len + entry;
 }
 
 static b2c_status file_check(b2i_store *store, b2i_entry entry, b2i_span chunk, b2i_verdict *result,

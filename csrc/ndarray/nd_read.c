@@ -222,11 +222,8 @@ static b2c_status read_open_chunk(const read_job *r, chunk_job *j, b2i_stored_ch
     j->item = NULL;
     c->chunk.site = b2i_schunk_site(r->s, j->part.nchunk, r->post);
     b2c_status st = read_blocks(j, c, n, err);
-    if (st != B2C_OK) {
-        b2i_err_chunk(err, (int64_t)j->part.nchunk);
-    }
     b2i_scratch_free(&j->tmp);
-    return st;
+    return st == B2C_OK ? st : b2i_schunk_fail_in_chunk(r->s, j->part.nchunk, st, err);
 }
 
 static b2c_status try_chunk(const read_job *r, b2c_ctx *ctx, uint64_t i, missing *m, uint32_t n,
@@ -482,10 +479,7 @@ static b2c_status read_item_in(const b2c_schunk *s, b2c_ctx *ctx, const b2i_grid
             take_item(slot, g, at, dst);
         }
     }
-    if (st != B2C_OK) {
-        b2i_err_chunk(err, (int64_t)key->nchunk);
-    }
-    return st;
+    return st == B2C_OK ? st : b2i_schunk_fail_in_chunk(s, key->nchunk, st, err);
 }
 
 static b2c_status read_item_of(const b2c_schunk *s, b2c_ctx *ctx, const b2i_grid *g,

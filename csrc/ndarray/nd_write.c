@@ -232,7 +232,7 @@ static b2c_status patch_chunk(const write_job *w, b2c_ctx *ctx, const b2i_chunk_
         b2i_free(j.which);
     }
     b2i_stored_chunk_close(&c);
-    return st;
+    return st == B2C_OK ? st : b2i_schunk_fail_in_chunk(w->s, part->nchunk, st, err);
 }
 
 /* Makes the i-th chunk of the selection, compressed, in 'packed'. */

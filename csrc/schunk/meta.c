@@ -186,6 +186,19 @@ b2c_status b2i_vlmeta_get(const b2i_meta *meta, const b2c_limits *of, b2c_ctx *c
     return st;
 }
 
+b2c_status b2i_schunk_vlmeta_get(const b2c_schunk *s, b2c_ctx *ctx, const b2i_meta *meta,
+                                 uint8_t *dst, size_t dst_cap, size_t *dst_len, b2c_error *err)
+{
+    uint64_t at = s->now.vlmetas.trailer_at;
+    b2c_status st = b2i_vlmeta_get(meta, &s->limits, ctx, dst, dst_cap, dst_len, err);
+    if (st != B2C_OK && at != 0) {
+        b2i_err_shift(err, at + meta->at);
+    } else if (st != B2C_OK && err != NULL) {
+        err->offset = B2C_NO_OFFSET;
+    }
+    return st;
+}
+
 b2c_status b2i_meta_add(b2c_schunk *s, const char *name, b2i_span content, b2c_error *err)
 {
     B2I_TRY(b2i_schunk_check_writable(s, err));

@@ -18,6 +18,7 @@ typedef struct b2i_meta {
     char name[B2C_MAX_NAME_LEN + 1];
     uint8_t *p; /* metalayer: the content; vlmetalayer: a chunk of it */
     size_t n;
+    uint32_t at; /* of p in the header or trailer that it was read from */
 } b2i_meta;
 
 static inline b2i_span b2i_meta_span(const b2i_meta *meta)
@@ -28,6 +29,7 @@ static inline b2i_span b2i_meta_span(const b2i_meta *meta)
 typedef struct b2i_metas {
     b2i_meta *v;
     uint32_t n;
+    uint64_t trailer_at; /* in the file, since it was opened; 0: not known */
 } b2i_metas;
 
 /* What a commit stores and a rollback restores. */
@@ -138,6 +140,10 @@ bool b2i_kept_chunk_close(b2i_stored_chunk *c, b2c_status status);
  * decoding them takes no further calls.  Where that cannot be done they are read one by one.
  */
 void b2i_stored_chunk_read_ahead(b2i_stored_chunk *c, uint32_t first, uint32_t last);
+
+/* A failure in the bytes of chunk n < nchunks: says which, and where that is in the frame. */
+b2c_status b2i_schunk_fail_in_chunk(const b2c_schunk *s, uint64_t nchunk, b2c_status st,
+                                    b2c_error *err);
 
 /* Sets what the metalayer of an array tells of its blocks. */
 void b2i_schunk_blockshape(const b2c_schunk *s, b2i_site *site);
@@ -305,8 +311,12 @@ void b2i_metas_free(b2i_metas *metas);
 /* A new metalayer, while there are no chunks. */
 b2c_status b2i_meta_add(b2c_schunk *s, const char *name, b2i_span content, b2c_error *err);
 
+/* Offsets in errors count from the meta's bytes. */
 b2c_status b2i_vlmeta_get(const b2i_meta *meta, const b2c_limits *of, b2c_ctx *ctx, uint8_t *dst,
                           size_t dst_cap, size_t *dst_len, b2c_error *err);
+/* The same of a super-chunk, with its limits; offsets of the file. */
+b2c_status b2i_schunk_vlmeta_get(const b2c_schunk *s, b2c_ctx *ctx, const b2i_meta *meta,
+                                 uint8_t *dst, size_t dst_cap, size_t *dst_len, b2c_error *err);
 /* A chunk of a vlmetalayer's value, appended to out. */
 b2c_status b2i_vlmeta_encode(b2c_ctx *ctx, b2i_span value, b2i_buf *out, b2c_error *err);
 b2c_status b2i_vlmeta_set(b2c_schunk *s, b2c_ctx *ctx, const char *name, b2i_span value,

@@ -16,14 +16,8 @@ static b2c_status read_blocks(const b2c_schunk *s, b2c_ctx *ctx, uint64_t nchunk
     }
     c.chunk.site.hook = s->post;
     b2c_status st = b2i_chunk_decode_range(ctx, &c.chunk, at, n, dst, err);
-    if (st != B2C_OK) {
-        b2i_err_chunk(err, (int64_t)nchunk);
-        if ((c.entry & B2I_ENTRY_SPECIAL) == 0) {
-            b2i_err_shift(err, s->store->ops->place(s->store, c.entry));
-        }
-    }
     b2i_stored_chunk_close(&c);
-    return st;
+    return st == B2C_OK ? st : b2i_schunk_fail_in_chunk(s, nchunk, st, err);
 }
 
 static b2c_status read_part(const b2c_schunk *s, b2c_ctx *ctx, uint64_t nchunk, uint64_t at,

@@ -75,7 +75,7 @@ typedef struct b2i_store_ops {
                               b2i_scratch *scratch, b2i_span *hashes, b2c_error *err);
     /* One of them. */
     uint32_t (*part_hash)(b2i_span part);
-    /* Place of byte 0 of a chunk in the frame or chunk file, for error messages. */
+    /* Place of byte 0 of a chunk in the file or chunk file, for error messages. */
     uint64_t (*place)(const b2i_store *store, b2i_entry entry);
     /* Keeps a new chunk and says where.  Nothing committed changes.  NULL: read-only. */
     b2c_status (*put)(b2i_store *store, b2i_span chunk, const b2i_redo *redo, b2i_entry *entry,

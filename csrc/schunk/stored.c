@@ -13,8 +13,8 @@ static b2c_status check_nchunk(const b2c_schunk *s, uint64_t nchunk, b2c_error *
     return B2C_OK;
 }
 
-/* A failure inside chunk n: its number, and offsets of the frame instead of the chunk. */
-static b2c_status fail_in_chunk(const b2c_schunk *s, uint64_t nchunk, b2c_status st, b2c_error *err)
+b2c_status b2i_schunk_fail_in_chunk(const b2c_schunk *s, uint64_t nchunk, b2c_status st,
+                                    b2c_error *err)
 {
     b2i_err_chunk(err, (int64_t)nchunk);
     b2i_entry entry = b2i_state_entry(&s->now, nchunk);
@@ -261,7 +261,7 @@ b2c_status b2i_stored_chunk_open(const b2c_schunk *s, uint64_t nchunk, const b2c
     }
     if (st != B2C_OK) {
         b2i_stored_chunk_close(out);
-        return fail_in_chunk(s, nchunk, st, err);
+        return b2i_schunk_fail_in_chunk(s, nchunk, st, err);
     }
     return B2C_OK;
 }
@@ -328,7 +328,7 @@ b2c_status b2i_schunk_chunk_head(const b2c_schunk *s, uint64_t nchunk, b2i_chunk
     if (st == B2C_OK) {
         st = check_size(s, nchunk, head, err);
     }
-    return st == B2C_OK ? st : fail_in_chunk(s, nchunk, st, err);
+    return st == B2C_OK ? st : b2i_schunk_fail_in_chunk(s, nchunk, st, err);
 }
 
 b2c_status b2i_schunk_next_dict(const b2c_schunk *s, uint64_t first, uint64_t *nchunk,
@@ -367,7 +367,7 @@ b2c_status b2i_schunk_chunk_bytes(const b2c_schunk *s, uint64_t nchunk, b2i_scra
             st = check_bytes(s, entry, *out, err);
         }
     }
-    return st == B2C_OK ? st : fail_in_chunk(s, nchunk, st, err);
+    return st == B2C_OK ? st : b2i_schunk_fail_in_chunk(s, nchunk, st, err);
 }
 
 b2i_site b2i_schunk_site(const b2c_schunk *s, uint64_t nchunk, const b2i_hook *hook)
@@ -411,7 +411,7 @@ b2c_status b2i_schunk_decode_chunk(const b2c_schunk *s, b2c_ctx *ctx, uint64_t n
     if (st == B2C_OK) {
         b2i_site site = b2i_schunk_site(s, nchunk, post);
         st = decode_bytes(ctx, &site, bytes, dst, dst_cap, err);
-        st = st == B2C_OK ? st : fail_in_chunk(s, nchunk, st, err);
+        st = st == B2C_OK ? st : b2i_schunk_fail_in_chunk(s, nchunk, st, err);
     }
     b2i_scratch_free(&scratch);
     if (st == B2C_OK) {
@@ -472,7 +472,7 @@ static b2c_status verify(const b2c_schunk *s, b2c_ctx *ctx, uint64_t nchunk, b2i
     /* The checksum of the structure vouches for what stands in the index. */
     bool is_in_index = (entry & B2I_ENTRY_SPECIAL) != 0;
     *has_checksum = is_in_index ? s->store->is_trusted : v.check == B2I_CHECK_GOOD;
-    return st == B2C_OK ? st : fail_in_chunk(s, nchunk, st, err);
+    return st == B2C_OK ? st : b2i_schunk_fail_in_chunk(s, nchunk, st, err);
 }
 
 b2c_status b2i_schunk_verify_chunk(const b2c_schunk *s, b2c_ctx *ctx, uint64_t nchunk,
@@ -528,7 +528,7 @@ static b2c_status load_size(b2c_schunk *s, uint64_t nchunk, uint64_t *nbytes, b2
     b2i_chunk_head head;
     b2c_status st = read_head(s, nchunk, &head, err);
     if (st != B2C_OK) {
-        return fail_in_chunk(s, nchunk, st, err);
+        return b2i_schunk_fail_in_chunk(s, nchunk, st, err);
     }
     *nbytes = head.nbytes;
     return B2C_OK;

@@ -21,6 +21,7 @@ b2c_status b2i_schunk_edited(b2c_schunk *s, b2i_commit_kind kind, b2c_error *err
     s->edits++;
     s->changed = true;
     b2i_places_forget(&s->now);
+    s->now.vlmetas.trailer_at = 0;
     s->has_stored_flags = false;
     if (s->saved != NULL) {
         return B2C_OK;

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Whatever reads damaged bytes says where in the file they are."""
+
+from __future__ import annotations
+
+import blosc2
+import numpy as np
+import pytest
+
+import blosc2c as b2
+
+ROWS = np.random.default_rng(3).integers(0, 1 << 20, (400, 400)).astype("<i4")
+READS = {
+    "all": lambda a: a[...],
+    "item": lambda a: a[205, 207],
+    "row": lambda a: a[205],
+    "column": lambda a: a[:, 207],
+    "steps": lambda a: a[5::25, 7::25],
+    "places": lambda a: a.oindex[[205, 3], [207, 9]],
+    "chunk": lambda a: a.schunk.decompress_chunk(3),
+    "items": lambda a: a.schunk[120_000:120_025],
+    "all items": lambda a: a.schunk[:],
+    "change": lambda a: a.__setitem__((206, 206), 5),
+    "change of items": lambda a: a.schunk.__setitem__(slice(120_000, 120_003), bytes(12)),
+}
+
+
+@pytest.mark.parametrize("read", READS)
+@pytest.mark.parametrize("where", ["header", "table", "block"])
+@pytest.mark.parametrize("library", [b2, blosc2])
+@pytest.mark.parametrize("offset", [0, 77])
+def test_chunks(tmp_path, read, where, library, offset):
+    path = tmp_path / "x.b2nd"
+    frame = library.asarray(ROWS, chunks=(200, 200), blocks=(20, 20)).to_cframe()
+    with b2.ndarray_from_cframe(frame) as a:
+        chunk = a.schunk.get_chunk(3)
+    first = int.from_bytes(chunk[32:36], "little")
+    place, n = {"header": (8, 4), "table": (32, 4), "block": (first, 4)}[where]
+    damaged = bytearray(bytes(offset) + frame)
+    at = damaged.index(chunk)
+    damaged[at + place : at + place + n] = b"\x7f" * n  # sizes and a place
+    path.write_bytes(damaged)
+    mode = "a" if read.startswith("change") and offset == 0 else "r"
+    if read.startswith("change") and offset != 0:
+        read = "all"
+    with b2.open(path, mode, offset=offset) as a, pytest.raises(b2.CorruptError) as caught:
+        READS[read](a)
+    error = caught.value
+    assert (error.path, error.chunk) == (str(path), 3) and f"byte {error.offset}" in str(error)
+    assert at <= error.offset < at + place + n
+
+
+def contents(frame):
+    """Where the chunks of vlmetalayers are: behind their marker and length."""
+    for at in range(len(frame) - 37):
+        n = int.from_bytes(frame[at + 1 : at + 5], "big")
+        if frame[at] == 0xC6 and n >= 32 and n == int.from_bytes(frame[at + 17 : at + 21], "little"):
+            yield at + 5
+
+
+@pytest.mark.parametrize("offset", [0, 77])
+def test_vlmetalayers(tmp_path, offset):
+    """Of the reference: here the checksum of the trailer tells it at once."""
+    path = tmp_path / "x.b2frame"
+    s = blosc2.SChunk(data=b"abc" * 1000, chunksize=1000)
+    s.vlmeta["sound"] = {"a": list(range(500))}
+    s.vlmeta["other"] = {"b": list(range(700))}
+    damaged = bytearray(bytes(offset) + s.to_cframe())
+    _, at = contents(bytes(damaged))
+    damaged[at + 4 : at + 8] = b"\xff" * 4  # the chunk's decoded size
+    path.write_bytes(damaged)
+    with b2.open(path, "r", offset=offset) as s:
+        assert s.vlmeta["sound"] == {"a": list(range(500))}
+        with pytest.raises(b2.CorruptError) as caught:
+            s.vlmeta["other"]
+    error = caught.value
+    assert (error.path, error.field, error.offset) == (str(path), "nbytes", at + 4)
+    assert "'other'" in str(error) and f"byte {at + 4}" in str(error)
+
+
+def test_vlmetalayers_after_a_change(tmp_path):
+    """The trailer is somewhere else then."""
+    path = tmp_path / "x.b2frame"
+    s = blosc2.SChunk(data=b"abc" * 1000, chunksize=1000, urlpath=str(path))
+    s.vlmeta["other"] = {"b": list(range(700))}
+    damaged = bytearray(path.read_bytes())
+    (at,) = contents(bytes(damaged))
+    damaged[at + 4 : at + 8] = b"\xff" * 4
+    path.write_bytes(damaged)
+    with b2.open(path, "a") as s:
+        s.append_data(b"xyz" * 300)
+        with pytest.raises(b2.CorruptError, match="'other'") as caught:
+            s.vlmeta["other"]
+    assert caught.value.offset is None
+    (problem,) = b2.verify(path).problems
+    now = path.read_bytes()
+    assert problem.kind == "vlmeta" and problem.offset == list(contents(now))[-1] + 4
