@@ -246,7 +246,7 @@ static b2c_status try_chunk(const read_job *r, b2c_ctx *ctx, uint64_t i, missing
     do { /* a small read, of which more may follow */
         B2I_TRY(b2i_kept_chunk_open(r->s, ctx, j.part.nchunk, &kept, err));
         st = read_open_chunk(r, &j, kept, n, err);
-    } while (b2i_kept_chunk_close(kept, st));
+    } while (b2i_kept_chunk_close(ctx, kept, st));
     return st;
 }
 
@@ -490,7 +490,7 @@ static b2c_status read_item_of(const b2c_schunk *s, b2c_ctx *ctx, const b2i_grid
     do {
         B2I_TRY(b2i_kept_chunk_open(s, ctx, key->nchunk, &c, err));
         st = read_item_in(s, ctx, g, key, c, at, dst, err);
-    } while (b2i_kept_chunk_close(c, st));
+    } while (b2i_kept_chunk_close(ctx, c, st));
     return st;
 }
 

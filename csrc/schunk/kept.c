@@ -9,8 +9,12 @@
 
 enum {
     NKEPT = 8,
-    MAX_KEPT_NBLOCKS = 16384,   /* larger tables are not kept; 12 bytes each */
-    MAX_KEPT_NBYTES = 64 * 1024 /* nor is more of the stored bytes, those of small chunks */
+    /* Of chunks with more blocks, 12 bytes each in tables, or stored bytes that are kept, too, … */
+    LARGE_NBLOCKS = 16384,
+    LARGE_NBYTES = 64 * 1024,
+    /* … one is kept, and none with more than this. */
+    MAX_KEPT_NBLOCKS = 1 << 20,
+    MAX_KEPT_NBYTES = 16 * 1024 * 1024,
 };
 
 /* Which chunk of what; whoever changes the object changes 'edits'. */
@@ -103,17 +107,37 @@ b2c_status b2i_kept_chunk_open(const b2c_schunk *s, b2c_ctx *ctx, uint64_t nchun
     return B2C_OK;
 }
 
-bool b2i_kept_chunk_close(b2i_stored_chunk *c, b2c_status status)
+static bool is_larger(const kept_chunk *kept, uint32_t nblocks, size_t nbytes)
+{
+    return kept->c.chunk.head.nblocks > nblocks || kept->c.whole.cap > nbytes;
+}
+
+static void drop_other_large(kept_chunks *all, const kept_chunk *last)
+{
+    for (uint32_t i = 0; i < NKEPT; i++) {
+        kept_chunk *kept = &all->v[i];
+        if (kept != last && kept->key.owner != 0 && is_larger(kept, LARGE_NBLOCKS, LARGE_NBYTES)) {
+            drop(kept);
+        }
+    }
+}
+
+bool b2i_kept_chunk_close(b2c_ctx *ctx, b2i_stored_chunk *c, b2c_status status)
 {
     kept_chunk *kept = (kept_chunk *)(void *)c;
     bool is_old = kept->is_old;
+    if (status == B2C_E_OUTPUT_SIZE || status == B2C_E_RANGE) {
+        status = B2C_OK; /* of the caller's arguments; the chunk is as good as before */
+    }
     c->ahead = b2i_span_of(NULL, 0);
     if (c->bytes.p != c->whole.p) {
         b2i_scratch_free(&c->whole); /* what was read ahead */
     }
-    if (status != B2C_OK || c->whole.cap > MAX_KEPT_NBYTES ||
-        c->chunk.head.nblocks > MAX_KEPT_NBLOCKS || c->chunk.dict != NULL) {
+    if (status != B2C_OK || is_larger(kept, MAX_KEPT_NBLOCKS, MAX_KEPT_NBYTES) ||
+        c->chunk.dict != NULL) {
         drop(kept);
+    } else if (is_larger(kept, LARGE_NBLOCKS, LARGE_NBYTES)) {
+        drop_other_large(ctx->above, kept);
     }
     return status != B2C_OK && is_old;
 }

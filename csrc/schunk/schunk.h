@@ -133,7 +133,7 @@ void b2i_stored_chunk_close(b2i_stored_chunk *c);
  */
 b2c_status b2i_kept_chunk_open(const b2c_schunk *s, b2c_ctx *ctx, uint64_t nchunk,
                                b2i_stored_chunk **out, b2c_error *err);
-bool b2i_kept_chunk_close(b2i_stored_chunk *c, b2c_status status);
+bool b2i_kept_chunk_close(b2c_ctx *ctx, b2i_stored_chunk *c, b2c_status status);
 
 /*
  * Reads the stored bytes of blocks first…last at once, where they are neighbours, so that

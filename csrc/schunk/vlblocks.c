@@ -11,23 +11,20 @@ b2c_status b2i_schunk_vl_lens(const b2c_schunk *s, uint64_t nchunk, uint32_t *le
     B2I_TRY(b2i_stored_chunk_open(s, nchunk, NULL, &c, err));
     b2c_status st = b2i_chunk_vl_lens(&c.chunk, lens, lens_cap, nblocks, err);
     b2i_stored_chunk_close(&c);
-    if (st != B2C_OK) {
-        b2i_err_chunk(err, (int64_t)nchunk);
-    }
-    return st;
+    return st == B2C_OK ? st : b2i_schunk_fail_in_chunk(s, nchunk, st, err);
 }
 
 b2c_status b2i_schunk_vl_block(const b2c_schunk *s, b2c_ctx *ctx, uint64_t nchunk, uint64_t nblock,
                                uint8_t *dst, size_t dst_cap, size_t *dst_len, b2c_error *err)
 {
-    b2i_stored_chunk c;
-    B2I_TRY(b2i_stored_chunk_open(s, nchunk, &ctx->limits, &c, err));
-    c.chunk.site.hook = s->post;
-    b2c_status st = b2i_chunk_vl_block(ctx, &c.chunk, nblock, dst, dst_cap, dst_len, err);
-    b2i_stored_chunk_close(&c);
-    if (st != B2C_OK) {
-        b2i_err_chunk(err, (int64_t)nchunk);
-    }
+    b2i_stored_chunk *c;
+    b2c_status st;
+    do {
+        B2I_TRY(b2i_kept_chunk_open(s, ctx, nchunk, &c, err));
+        c->chunk.site.hook = s->post;
+        st = b2i_chunk_vl_block(ctx, &c->chunk, nblock, dst, dst_cap, dst_len, err);
+        st = st == B2C_OK ? st : b2i_schunk_fail_in_chunk(s, nchunk, st, err);
+    } while (b2i_kept_chunk_close(ctx, c, st));
     return st;
 }
 

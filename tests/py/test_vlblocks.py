@@ -170,6 +170,22 @@ def test_super_chunks(new):
     assert [[s.get_vlblock(n, i) for i in range(len(batch))] for n, batch in enumerate(batches)] == batches
 
 
+def test_as_many_reads_as_blocks(tmp_path):
+    """The table of a chunk is read once; also of one that others follow."""
+    blocks = [b"%d" % i for i in range(60_000)]
+    with b2.SChunk(urlpath=tmp_path / "x.b2frame", mode="w") as s:
+        for k in range(3):
+            assert s.append_vlblocks([*blocks, b"the last of %d" % k]) == k + 1
+    with b2.open(tmp_path / "x.b2frame") as s:
+        for k in range(3):
+            assert [s.get_vlblock(k, i) for i in range(len(blocks))] == blocks
+        for k in range(3):
+            assert s.get_vlblock(k, len(blocks)) == b"the last of %d" % k
+            with pytest.raises(b2.ChunkIndexError):
+                s.get_vlblock(k, len(blocks) + 1)
+            assert s.get_vlblock(k, 0) == b"0"
+
+
 def check(s, batches):
     data = b"".join(b"".join(batch) for batch in batches)
     assert s.nchunks == len(batches) and s.nbytes == len(data)
