@@ -223,6 +223,15 @@ def test_usermeta_is_limited():
         b2.schunk_from_cframe(frame("beta.3", usermeta=bomb))
 
 
+@pytest.mark.parametrize("name", READABLE)
+def test_entries_that_share_a_chunk(name):
+    """Copies would be larger than the frame."""
+    shared = frame(name, chunks=[CHUNKS[0], CHUNKS[1], 0, CHUNKS[2]], nbytes=16000)
+    with pytest.raises(b2.CorruptError, match="chunk 2") as caught:
+        b2.schunk_from_cframe(shared)
+    assert "second number" in str(caught.value)
+
+
 def test_128_bit_entries_must_be_places():
     """The layout of two days; nobody knows what else would be in the upper halves."""
     good = frame("2021-01-05")
