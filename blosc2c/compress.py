@@ -9,7 +9,7 @@ import struct
 from typing import TYPE_CHECKING, Any
 
 from . import _ffi, runtime
-from ._ffi import check, ffi, in_buffer, lib, new_error, out_buffer
+from ._ffi import check, ffi, in_buffer, lib, new_error, out_buffer, small_call
 from .errors import LimitError, ParameterError, TruncatedError
 from .limits import check_chunk, check_result, small
 from .params import (
@@ -21,7 +21,6 @@ from .params import (
     DParams,
     Filter,
     compiled_cparams,
-    dparams_dflts,
     one_form,
     to_dparams,
     to_enum,
@@ -53,7 +52,7 @@ _NBYTES_OFFSET = 4
 def _encode(src: Any, cparams: Any, nthreads: int) -> bytes:
     """Compress `src` (bytes or from_buffer) with a b2c_cparams."""
     nbytes = len(src)
-    ctx, scratch, need, err = _ffi.small_call()
+    ctx, scratch, need, err = small_call()
     if nbytes <= _ffi.SMALL_NBYTES:
         cap = _ffi.SMALL_NBYTES + _ffi.HEADER_NBYTES
         status = lib.b2c_compress(ctx, cparams, src, nbytes, scratch, cap, need, err)
@@ -80,7 +79,7 @@ def _encode(src: Any, cparams: Any, nthreads: int) -> bytes:
 
 def _decode(chunk: Any, dst: Any, room: int, nbytes: int, nthreads: int) -> int:
     """The status of decompressing `nbytes` into `room`; its error is among what is kept."""
-    ctx, _, done, err = _ffi.small_call()
+    ctx, _, done, err = small_call()
     if nbytes >= _ffi.SERIAL_NBYTES:
         ctx = _ffi.context(nthreads, nbytes)
     return int(lib.b2c_decompress(ctx, chunk, len(chunk), dst, room, done, err))
@@ -95,7 +94,7 @@ def _decode_new(src: Buffer, nthreads: int) -> bytes:
     chunk = src if type(src) is bytes else in_buffer(src)
     nbytes = _length(src, chunk)
     if nbytes <= small.nbytes:
-        ctx, scratch, done, err = _ffi.small_call()
+        ctx, scratch, done, err = small_call()
         if nbytes < 0 or lib.b2c_decompress(ctx, chunk, len(chunk), scratch, _ffi.SMALL_NBYTES, done, err):
             inspect_chunk(src)
             check(err.status, err)
@@ -105,7 +104,7 @@ def _decode_new(src: Buffer, nthreads: int) -> bytes:
     def fill(dst: Any) -> None:
         status = _decode(chunk, dst, nbytes, nbytes, nthreads)
         if status:
-            check(status, _ffi.small_call()[3])
+            check(status, small_call()[3])
 
     return _ffi.bytes_from(nbytes, fill)
 
@@ -113,7 +112,12 @@ def _decode_new(src: Buffer, nthreads: int) -> bytes:
 def _decode_into(src: Buffer, dst: Buffer, nthreads: int) -> None:
     chunk = src if type(src) is bytes else in_buffer(src)
     out = out_buffer(dst)
-    nbytes, room = _length(src, chunk), len(out)
+    room = len(out)
+    if 0 < room <= small.room:  # whatever the chunk says
+        ctx, _, done, err = small_call()
+        if not lib.b2c_decompress(ctx, chunk, len(chunk), out, room, done, err):
+            return
+    nbytes = _length(src, chunk)
     if nbytes > small.nbytes:
         check_chunk(nbytes)
     if nbytes >= 0 and room > 0:
@@ -130,7 +134,7 @@ def _decode_into(src: Buffer, dst: Buffer, nthreads: int) -> None:
             expected=nbytes,
             actual=room,
         )
-    check(status, _ffi.small_call()[3])
+    check(status, small_call()[3])
 
 
 def compress(
@@ -224,8 +228,10 @@ def compress2(src: Buffer, **kwargs: Any) -> bytes:
     return _encode(src if type(src) is bytes else in_buffer(src), cparams, nthreads)
 
 
-def decompress2(src: Buffer, dst: Buffer | None = None, **kwargs: Any) -> bytes | None:
-    """Decompress a chunk, with ``nthreads=`` or ``dparams=``.
+def decompress2(
+    src: Buffer, dst: Buffer | None = None, *, nthreads: int | None = None, **kwargs: Any
+) -> bytes | None:
+    """Decompress a chunk, with ``nthreads=`` or ``dparams=``; None is the default number.
 
     Returns
     -------
@@ -235,19 +241,18 @@ def decompress2(src: Buffer, dst: Buffer | None = None, **kwargs: Any) -> bytes 
     ------
     As decompress(); TypeError for unknown keywords.
     """
-    nthreads = _nthreads_of(kwargs) if kwargs else dparams_dflts["nthreads"]
+    if kwargs or not (type(nthreads) is int and 0 < nthreads <= _ffi.MAX_NTHREADS):
+        nthreads = _nthreads_of(nthreads, kwargs)
     if dst is not None:
         _decode_into(src, dst, nthreads)
         return None
     return _decode_new(src, nthreads)
 
 
-def _nthreads_of(kwargs: dict[str, Any]) -> int:
-    """The number of threads in the keywords of decompress2()."""
-    nthreads = kwargs.get("nthreads")
-    if len(kwargs) == 1 and type(nthreads) is int and 0 < nthreads <= _ffi.MAX_NTHREADS:
-        return nthreads
-    return to_dparams(one_form(kwargs, "dparams", "decompress2()", DParams)).nthreads
+def _nthreads_of(nthreads: int | None, kwargs: dict[str, Any]) -> int:
+    """The number of threads that the keywords of decompress2() ask for."""
+    given = kwargs if nthreads is None else {"nthreads": nthreads, **kwargs}
+    return to_dparams(one_form(given, "dparams", "decompress2()", DParams)).nthreads
 
 
 def get_cbuffer_sizes(src: Buffer) -> tuple[int, int, int]:

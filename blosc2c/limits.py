@@ -11,7 +11,7 @@ import os
 from dataclasses import dataclass, fields
 from typing import Any
 
-from ._ffi import SMALL_NBYTES, Handle, ffi
+from ._ffi import SERIAL_NBYTES, SMALL_NBYTES, Handle, ffi
 from .errors import LimitError
 
 _WIDE = ("max_nbytes", "max_chunk_nbytes", "max_meta_nbytes", "max_chunks")  # 64 bits, others 32
@@ -107,9 +107,10 @@ class _Default:
 
 
 class small:  # noqa: N801
-    """Results of so many bytes are within the default limits: the fast way need not ask."""
+    """What is within the default limits: the fast way need not ask."""
 
-    nbytes = SMALL_NBYTES
+    nbytes = SMALL_NBYTES  # results
+    room = SERIAL_NBYTES - 1  # buffers that a chunk is decoded into, by one thread
 
 
 def get_limits() -> Limits:
@@ -131,6 +132,7 @@ def set_limits(limits: Limits) -> Limits:
     before, _Default.limits = _Default.limits, limits
     bounds = (limits.max_result_nbytes, limits.max_chunk_nbytes, SMALL_NBYTES)
     small.nbytes = min(bound for bound in bounds if bound is not None)
+    small.room = min(limits.max_chunk_nbytes or SERIAL_NBYTES - 1, SERIAL_NBYTES - 1)
     return before
 
 

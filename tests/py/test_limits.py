@@ -388,3 +388,19 @@ def test_an_array_does_not_grow_beyond_its_limits(tmp_path):
         x[...] = A + 1
     with b2.open(path) as x:
         assert np.array_equal(x[...], A + 1)
+
+
+@pytest.mark.parametrize("room", [3000, 4000, 5000, 300_000])
+def test_chunks_into_a_buffer(room):
+    """Whether the buffer or only the chunk is beyond the limit."""
+    chunk = b2.compress2(bytes(range(250)) * 16)
+    before = b2.set_limits(b2.Limits(max_chunk_nbytes=3999))
+    try:
+        with pytest.raises(b2.LimitError):
+            b2.decompress2(chunk, bytearray(room))
+        b2.set_limits(b2.Limits(max_chunk_nbytes=4000))
+        if room >= 4000:
+            out = bytearray(room)
+            assert b2.decompress2(chunk, out) is None and out[:4000] == bytes(range(250)) * 16
+    finally:
+        b2.set_limits(before)
