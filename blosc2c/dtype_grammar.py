@@ -9,6 +9,7 @@ SPDX-License-Identifier: BSD-3-Clause
 
 from __future__ import annotations
 
+import functools
 import math
 import re
 from typing import Any
@@ -39,11 +40,19 @@ _CODE_IN_LIST = re.compile(r"((?:\([^()]*\)|[^(),])+)(,?)")
 
 def parse(text: str) -> np.dtype[Any]:
     """The dtype of a text: a code, a name, or a literal of Python; ValueError for anything else."""
+    return _short(text) if len(text) <= _SHORT else _parsed(text)
+
+
+def _parsed(text: str) -> np.dtype[Any]:
     if len(text) > MAX_TEXT:
         raise ValueError("the description is too long")
     if text[:1] in ("[", "{") or re.match(r"\(\s*['\"\[{(]", text):
         return build(_Literal(text).value())
     return build(text)
+
+
+_SHORT = 64  # texts of which some are kept: to take one apart takes a seventh of opening an array
+_short = functools.lru_cache(maxsize=256)(_parsed)
 
 
 def build(described: Any) -> np.dtype[Any]:

@@ -361,7 +361,7 @@ def repair(
     c.storage = lib.B2C_STORAGE_DIR if is_dir else lib.B2C_STORAGE_FILE
     c.drop_lost = lost == "drop"
     c.offset = params.to_int(offset, "offset", 0, (1 << 63) - 1)
-    c.limits = c_limits = bounds.of(limits).to_c()
+    c.limits = c_limits = bounds.c_limits_of(limits)
     c.handle = handle = ffi.new_handle(_Listener(report, progress))
     c.note, c.progress = lib.repair_note, lib.repair_progress
     _repair(report, c, limits)

@@ -103,6 +103,7 @@ def _memory_nbytes() -> int:
 
 class _Default:
     limits = Limits()
+    c = limits.to_c()
     memory: int | None = None
 
 
@@ -129,7 +130,7 @@ def set_limits(limits: Limits) -> Limits:
     """
     if not isinstance(limits, Limits):
         raise TypeError(f"limits must be a Limits, not {type(limits).__name__}")
-    before, _Default.limits = _Default.limits, limits
+    before, _Default.limits, _Default.c = _Default.limits, limits, limits.to_c()
     bounds = (limits.max_result_nbytes, limits.max_chunk_nbytes, SMALL_NBYTES)
     small.nbytes = min(bound for bound in bounds if bound is not None)
     small.room = min(limits.max_chunk_nbytes or SERIAL_NBYTES - 1, SERIAL_NBYTES - 1)
@@ -141,6 +142,11 @@ def of(limits: Limits | None) -> Limits:
     if limits is not None and not isinstance(limits, Limits):
         raise TypeError(f"limits must be a Limits, not {type(limits).__name__}")
     return _Default.limits if limits is None else limits
+
+
+def c_limits_of(limits: Limits | None) -> Any:
+    """of() as a b2c_limits, not to be changed."""
+    return _Default.c if limits is None else of(limits).to_c()
 
 
 def check_result(nbytes: int, handle: Handle | None = None, what: str = "the result") -> int:

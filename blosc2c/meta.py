@@ -138,9 +138,12 @@ class Meta(Mapping[str, Any]):
 
     def find(self, name: str) -> bytes | None:
         """raw(), or None when there is none."""
-        schunk, key = self._schunk, _key(name)
-        if key is None:
-            return None
+        key = _key(name)
+        return None if key is None else self.stored(key)
+
+    def stored(self, key: bytes) -> bytes | None:
+        """find() by the stored form of a name."""
+        schunk = self._schunk
         _, scratch, need, err = _ffi.small_call()
         with schunk.handle as ptr:
             status = lib.b2c_schunk_meta_get(ptr, key, scratch, _ffi.SMALL_NBYTES, need, err)

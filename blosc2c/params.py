@@ -117,13 +117,12 @@ def check_deserialize(deserialize: str) -> None:
 
 
 def reject_unknown(
-    given: Iterable[str], known: Iterable[str], where: str, error: type[Exception] = TypeError
+    given: Iterable[str], known: Sequence[str], where: str, error: type[Exception] = TypeError
 ) -> None:
     """Raise `error` for the first name in `given` that is not in `known`."""
-    known = list(known)
     for name in given:
         if name not in known:
-            raise error(f"{where} has no parameter {name!r}{suggestion(name, known)}")
+            raise error(f"{where} has no parameter {name!r}{suggestion(name, list(known))}")
 
 
 def to_enum(kind: type[_E], value: Any, name: str, *, user_ids: bool = False) -> _E | int:
@@ -388,8 +387,9 @@ DURABILITY: dict[str, int] = {
 
 def wants_lock(locking: bool | None, mmap_mode: str | None) -> bool:
     """Whether to take turns; the environment variable BLOSC_LOCKING asks for it everywhere."""
-    everywhere = os.environ.get("BLOSC_LOCKING", "0") not in ("", "0")
-    return bool(locking) or (everywhere and mmap_mode is None)
+    if locking or mmap_mode is not None or "BLOSC_LOCKING" not in os.environ:
+        return bool(locking)
+    return os.environ["BLOSC_LOCKING"] not in ("", "0")
 
 
 def refuse_both(mmap_mode: str | None, locking: bool) -> None:

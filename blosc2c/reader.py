@@ -157,7 +157,7 @@ def open_reader(source: Any, offset: int, bounds: limits.Limits | None = None) -
     table.size, table.close = lib.user_size, lib.user_close
     _alive[handle] = reader
     out, err = ffi.new("b2c_schunk **"), new_error()
-    check(lib.b2c_schunk_open_io(table, offset, limits.of(bounds).to_c(), out, err), err)
+    check(lib.b2c_schunk_open_io(table, offset, limits.c_limits_of(bounds), out, err), err)
     opened = Handle(out[0], lib.b2c_schunk_free, "SChunk")
     opened.limits = bounds
     return opened

@@ -35,6 +35,7 @@ DEFAULT_CHUNKSIZE = 1 << 24  # without data
 MAX_DEFAULT_CHUNKSIZE = 1 << 28  # with data: one chunk up to here
 MAX_SECONDS = 10  # of reading again what changes meanwhile
 ARRAY_META = ("b2nd", "caterva")  # metalayers that make a super-chunk an array
+_ARRAY_KEYS = [name.encode() for name in ARRAY_META]
 
 T = TypeVar("T")
 
@@ -234,7 +235,7 @@ class SChunk(Editing, Callbacks, VLBlocks):
         c.durability = params.check_durability(storage.durability)
         c.checksums = bool(storage.checksums)
         c.lock = bool(storage.locking)
-        c.limits = c_limits = ffi.NULL if storage.limits is None else limits.of(storage.limits).to_c()
+        c.limits = c_limits = ffi.NULL if storage.limits is None else limits.c_limits_of(storage.limits)
         c.chunksize = chunksize
         cparams.to_c(ffi.addressof(c, "cparams"))
         if len(metas) > lib.B2C_MAX_METALAYERS:
@@ -367,8 +368,8 @@ class SChunk(Editing, Callbacks, VLBlocks):
     def array_meta(self) -> bytes | None:
         """The metalayer that makes it an array, as it is stored; None when there is none."""
         meta = self.meta
-        for name in ARRAY_META:
-            stored = meta.find(name)
+        for key in _ARRAY_KEYS:
+            stored = meta.stored(key)
             if stored is not None:
                 return stored
         return None
@@ -813,7 +814,7 @@ def handle_from_cframe(cframe: Buffer, copy: bool, bounds: Limits | None) -> tup
     # Only bytes are sure not to change under the parser's feet.
     copy = copy or type(cframe) is not bytes
     out, err = ffi.new("b2c_schunk **"), new_error()
-    c_limits = limits.of(bounds).to_c()
+    c_limits = limits.c_limits_of(bounds)
     check(lib.b2c_schunk_open_mem(data, len(data), copy, c_limits, out, err), err)
     handle = Handle(out[0], lib.b2c_schunk_free, "SChunk")
     handle.limits = bounds

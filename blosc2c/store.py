@@ -63,7 +63,7 @@ def open_handle(
     """
     c_mode = _c_mode(mode, mmap_mode, locking, copy)
     out, err = ffi.new("b2c_schunk **"), new_error()
-    status = lib.b2c_schunk_open(os.fsencode(place), offset, c_mode, bounds.of(limits).to_c(), out, err)
+    status = lib.b2c_schunk_open(os.fsencode(place), offset, c_mode, bounds.c_limits_of(limits), out, err)
     if status == lib.B2C_E_IO and err.sys_errno == errno.ENOENT and os.path.isdir(path):
         raise FormatError(f"{path} is a directory but no sparse frame", path=path)
     check(status, err, path)
@@ -164,7 +164,7 @@ def _open(urlpath: Path | None, mode: str, offset: int, kwargs: dict[str, Any]) 
         if mode != "r" or offset or locking:
             raise ParameterError("members can only be read: mode 'r', no offset, no lock", field="mode")
         return containers.open_member(path, member, kwargs)
-    place = os.path.abspath(path)
+    place = path if os.path.isabs(path) else os.path.abspath(path)
     try:
         handle = open_handle(path, place, mode, offset, mmap_mode, locking, kwargs.get("limits"), fills)
     except FormatError:
