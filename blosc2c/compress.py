@@ -21,6 +21,7 @@ from .params import (
     DParams,
     Filter,
     compiled_cparams,
+    dparams_dflts,
     one_form,
     to_dparams,
     to_enum,
@@ -241,7 +242,9 @@ def decompress2(
     ------
     As decompress(); TypeError for unknown keywords.
     """
-    if kwargs or not (type(nthreads) is int and 0 < nthreads <= _ffi.MAX_NTHREADS):
+    if nthreads is None and not kwargs:
+        nthreads = dparams_dflts["nthreads"]
+    elif kwargs or not (type(nthreads) is int and 0 < nthreads <= _ffi.MAX_NTHREADS):
         nthreads = _nthreads_of(nthreads, kwargs)
     if dst is not None:
         _decode_into(src, dst, nthreads)
