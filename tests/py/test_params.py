@@ -103,6 +103,34 @@ def test_values_of_another_type(kw):
         b2.CParams(**kw)
 
 
+def test_keywords_that_are_like_those_before():
+    """What was made for some serves only the same ones again."""
+    data = bytes(range(250)) * 40
+    filters, metas = [b2.Filter.SHUFFLE], [0]
+    given = {"clevel": 1, "typesize": 4, "filters": filters, "filters_meta": metas, "codec": b2.Codec.LZ4}
+    first = b2.compress2(data, **given)
+    assert b2.compress2(data, **given) == first == b2.compress2(data, cparams=b2.CParams(**given))
+    for other in ({"clevel": 1.0}, {"typesize": "4"}, {"codec": None}, {"filters_meta": "0"}):
+        with pytest.raises((TypeError, ValueError)):
+            b2.compress2(data, **{**given, **other})
+    with pytest.raises((TypeError, ValueError)):
+        b2.compress2(data, **{**given, "filters_meta": [np.zeros(3, "i4")]})
+    filters[0] = b2.Filter.BITSHUFFLE  # the list that was given before
+    second = b2.compress2(data, **given)
+    assert second != first and second == b2.compress2(data, **{**given, "filters": [b2.Filter.BITSHUFFLE]})
+    swapped = {"clevel": 4, "typesize": 1, "filters": filters, "filters_meta": metas, "codec": b2.Codec.LZ4}
+    assert b2.get_cbuffer_sizes(b2.compress2(data, **swapped))[0] == len(data)
+    assert b2.compress2(data, **swapped)[3] == 1 and b2.compress2(data, **given)[3] == 4
+    before = b2.cparams_dflts["clevel"]
+    plain = b2.compress2(data, typesize=4)
+    try:
+        b2.cparams_dflts["clevel"] = 0
+        assert b2.compress2(data, typesize=4) != plain
+    finally:
+        b2.cparams_dflts["clevel"] = before
+    assert b2.compress2(data, typesize=4) == plain
+
+
 def test_a_misspelt_name_is_answered_with_the_right_one():
     with pytest.raises(b2.UnknownCodecError, match="zstd"):
         b2.CParams(codec="zst")
