@@ -40,7 +40,8 @@ _CODE_IN_LIST = re.compile(r"((?:\([^()]*\)|[^(),])+)(,?)")
 
 def parse(text: str) -> np.dtype[Any]:
     """The dtype of a text: a code, a name, or a literal of Python; ValueError for anything else."""
-    return _short(text) if len(text) <= _SHORT else _parsed(text)
+    kept = _kept(text) if len(text) <= _SHORT else None
+    return _parsed(text) if kept is None else kept
 
 
 def _parsed(text: str) -> np.dtype[Any]:
@@ -52,7 +53,13 @@ def _parsed(text: str) -> np.dtype[Any]:
 
 
 _SHORT = 64  # texts of which some are kept: to take one apart takes a seventh of opening an array
-_short = functools.lru_cache(maxsize=256)(_parsed)
+
+
+@functools.lru_cache(maxsize=256)
+def _kept(text: str) -> np.dtype[Any] | None:
+    """A dtype that many may have at a time; None for records: whoever has one may rename its fields."""
+    dtype = _parsed(text)
+    return dtype if dtype.names is None and dtype.subdtype is None else None
 
 
 def build(described: Any) -> np.dtype[Any]:

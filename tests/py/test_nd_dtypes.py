@@ -238,3 +238,15 @@ def test_16_dimensions_are_as_good_as_others(tmp_path):
     report = b2.verify(tmp_path / "b.b2nd")
     assert report.ok, report
     np.testing.assert_array_equal(blosc2.open(str(tmp_path / "b.b2nd"))[...], want)
+
+
+@pytest.mark.parametrize("described", [[("a", "<i4"), ("b", "<f8")], "<i4,<f8"])
+def test_fields_that_somebody_renames(tmp_path, described):
+    """NumPy lets everybody change the names of a dtype: that of one array is no other's."""
+    data = np.zeros(10, described)
+    names = data.dtype.names
+    b2.asarray(data, urlpath=tmp_path / "x.b2nd", mode="w").schunk.close()
+    with b2.open(tmp_path / "x.b2nd") as a:
+        a[...].dtype.names = ("x", "y")
+    with b2.open(tmp_path / "x.b2nd") as a:
+        assert a.dtype.names == names and a[...].dtype.names == names
