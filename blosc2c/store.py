@@ -164,7 +164,7 @@ def _open(urlpath: Path | None, mode: str, offset: int, kwargs: dict[str, Any]) 
         if mode != "r" or offset or locking:
             raise ParameterError("members can only be read: mode 'r', no offset, no lock", field="mode")
         return containers.open_member(path, member, kwargs)
-    place = path if os.path.isabs(path) else os.path.abspath(path)
+    place = os.path.abspath(path)
     try:
         handle = open_handle(path, place, mode, offset, mmap_mode, locking, kwargs.get("limits"), fills)
     except FormatError:
