@@ -9,12 +9,8 @@
 
 enum {
     NKEPT = 8,
-    /* Of chunks with more blocks, 12 bytes each in tables, or stored bytes that are kept, too, … */
-    LARGE_NBLOCKS = 16384,
-    LARGE_NBYTES = 64 * 1024,
-    /* … one is kept, and none with more than this. */
-    MAX_KEPT_NBLOCKS = 1 << 20,
-    MAX_KEPT_NBYTES = 16 * 1024 * 1024,
+    LARGE_NBYTES = 256 * 1024,        /* of chunks that take more memory one is kept, */
+    MAX_KEPT_NBYTES = 2 * 1024 * 1024 /* and none that takes more than this */
 };
 
 /* Which chunk of what; whoever changes the object changes 'edits'. */
@@ -107,36 +103,47 @@ b2c_status b2i_kept_chunk_open(const b2c_schunk *s, b2c_ctx *ctx, uint64_t nchun
     return B2C_OK;
 }
 
-static bool is_larger(const kept_chunk *kept, uint32_t nblocks, size_t nbytes)
+/* Memory for the tables of blocks, and for stored bytes that were read whole. */
+static size_t nbytes_of(const kept_chunk *kept)
 {
-    return kept->c.chunk.head.nblocks > nblocks || kept->c.whole.cap > nbytes;
+    return 12 * (size_t)kept->c.chunk.head.nblocks + kept->c.whole.cap + kept->c.hash_bytes.cap;
 }
 
 static void drop_other_large(kept_chunks *all, const kept_chunk *last)
 {
     for (uint32_t i = 0; i < NKEPT; i++) {
         kept_chunk *kept = &all->v[i];
-        if (kept != last && kept->key.owner != 0 && is_larger(kept, LARGE_NBLOCKS, LARGE_NBYTES)) {
+        if (kept != last && kept->key.owner != 0 && nbytes_of(kept) > LARGE_NBYTES) {
             drop(kept);
         }
     }
+}
+
+/*
+ * Whether a change of the chunk would be noticed: by its checksum, or because nobody else can make
+ * one.  With blocks of variable size old tables fit new bytes too easily.
+ */
+static bool can_be_kept(const b2i_stored_chunk *c)
+{
+    const b2i_store *store = c->store;
+    return c->chunk.dict == NULL && (!c->chunk.head.has_vlblocks || store->is_trusted ||
+                                     store->is_writable || store->storage == B2C_STORAGE_MEMORY);
 }
 
 bool b2i_kept_chunk_close(b2c_ctx *ctx, b2i_stored_chunk *c, b2c_status status)
 {
     kept_chunk *kept = (kept_chunk *)(void *)c;
     bool is_old = kept->is_old;
-    if (status == B2C_E_OUTPUT_SIZE || status == B2C_E_RANGE) {
-        status = B2C_OK; /* of the caller's arguments; the chunk is as good as before */
-    }
+    /* A wrong argument says nothing against the chunk, unless that is what it was before. */
+    bool is_sound =
+        status == B2C_OK || (!is_old && (status == B2C_E_OUTPUT_SIZE || status == B2C_E_RANGE));
     c->ahead = b2i_span_of(NULL, 0);
     if (c->bytes.p != c->whole.p) {
         b2i_scratch_free(&c->whole); /* what was read ahead */
     }
-    if (status != B2C_OK || is_larger(kept, MAX_KEPT_NBLOCKS, MAX_KEPT_NBYTES) ||
-        c->chunk.dict != NULL) {
+    if (!is_sound || nbytes_of(kept) > MAX_KEPT_NBYTES || !can_be_kept(c)) {
         drop(kept);
-    } else if (is_larger(kept, LARGE_NBLOCKS, LARGE_NBYTES)) {
+    } else if (nbytes_of(kept) > LARGE_NBYTES) {
         drop_other_large(ctx->above, kept);
     }
     return status != B2C_OK && is_old;

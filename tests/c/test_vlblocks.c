@@ -184,6 +184,29 @@ static void test_damage(void)
     }
 }
 
+/* Of the super-chunk and of the context, whichever is less, also for a chunk that is kept open. */
+static void test_limits(void)
+{
+    b2c_schunk_params p;
+    b2c_schunk *s = NULL;
+    b2c_error err;
+    size_t n = 0;
+    b2c_limits limits = { .max_chunk_nbytes = total - 1 };
+    b2c_schunk_params_init(&p);
+    p.cparams = params(B2C_CODEC_BLOSCLZ, false);
+    CHECK_EQ(b2c_schunk_new(&p, &s, &err), B2C_OK);
+    CHECK_EQ(b2c_schunk_append_vlblocks(s, serial, blocks, lens, NBLOCKS, &err), B2C_OK);
+    for (int i = 0; i < 2; i++) {
+        CHECK_EQ(b2c_schunk_get_vlblock(s, serial, 0, 77, out, CAP, &n, &err), B2C_OK);
+        CHECK(n == lens[77] && memcmp(out, data[77], n) == 0);
+        CHECK_EQ(b2c_ctx_set_limits(serial, &limits, &err), B2C_OK);
+        CHECK_EQ(b2c_schunk_get_vlblock(s, serial, 0, 77, out, CAP, &n, &err), B2C_E_LIMIT);
+        CHECK_EQ(err.actual, total);
+        CHECK_EQ(b2c_ctx_set_limits(serial, NULL, &err), B2C_OK);
+    }
+    b2c_schunk_free(s);
+}
+
 int main(void)
 {
     make_blocks();
@@ -201,6 +224,7 @@ int main(void)
     test_arguments();
     test_memory();
     test_damage();
+    test_limits();
     b2c_ctx_free(parallel);
     b2c_ctx_free(serial);
     b2c_pool_free(pool);

@@ -261,3 +261,19 @@ def test_parts_of_a_block_in_any_order(itemsize, splitmode, fold):
         for key in (first, *OF_A_BLOCK):
             assert b[key].tobytes() == a[key].tobytes(), (first, key)
             assert b[key].shape == a[key].shape
+
+
+def test_items_before_and_after_compact(tmp_path):
+    """The chunks are somewhere else then, and those of the reference have no checksums."""
+    data = np.random.default_rng(1).integers(0, 1 << 62, (400, 400))
+    path = str(tmp_path / "x.b2nd")
+    del_me = blosc2.asarray(data, chunks=(200, 200), blocks=(20, 20), urlpath=path, cparams={"clevel": 0})
+    del del_me
+    with b2.open(path, "a") as a:
+        a[:200, :200] = 0
+        data[:200, :200] = 0
+        assert a[205, 207] == data[205, 207]
+        a.schunk.compact()
+        for i in range(200, 400, 20):
+            assert a[i, i] == data[i, i]
+            assert np.array_equal(a[i : i + 3, i], data[i : i + 3, i])

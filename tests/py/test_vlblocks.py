@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import struct
 import threading
 
@@ -184,6 +185,49 @@ def test_as_many_reads_as_blocks(tmp_path):
             with pytest.raises(b2.ChunkIndexError):
                 s.get_vlblock(k, len(blocks) + 1)
             assert s.get_vlblock(k, 0) == b"0"
+
+
+@pytest.mark.parametrize("checksums", [True, False])
+def test_reads_before_and_after_compact(tmp_path, checksums):
+    """The chunks are somewhere else then."""
+    rng = np.random.default_rng(0)
+    batches = [[rng.bytes(50_000) for _ in range(5)] for _ in range(3)]
+    path = tmp_path / "x.b2frame"
+    with b2.SChunk(urlpath=path, mode="w", cparams={"clevel": 0}, checksums=checksums) as s:
+        for batch in batches:
+            s.append_vlblocks(batch)
+    with b2.open(path, "a", checksums=checksums) as s:
+        s.delete_chunk(0)
+        assert s.get_vlblock(0, 0) == batches[1][0]
+        s.compact()
+        assert [s.get_vlblock(0, i) for i in range(5)] == batches[1]
+
+
+@pytest.mark.parametrize("size", [5_000, 50_000])
+def test_chunks_that_others_replace_in_place(tmp_path, size):
+    """Nothing but their bytes tells of it."""
+    rng = np.random.default_rng(0)
+    old, new = ([rng.bytes(size) for _ in range(8)] for _ in range(2))
+    more = [rng.bytes(size * 4 // 5 - 2) for _ in range(10)]  # of the same stored size
+
+    def chunk_of(blocks):
+        with b2.SChunk(cparams={"clevel": 0}) as s:
+            s.append_vlblocks(blocks)
+            return s.get_chunk(0)
+
+    assert len(chunk_of(new)) == len(chunk_of(old))
+    path = str(tmp_path / "x.b2frame")
+    writer = blosc2.SChunk(urlpath=path, mode="w", contiguous=True, chunksize=-1)
+    writer.append_chunk(chunk_of(old))
+    writer.append_chunk(chunk_of(old))
+    del writer
+    with b2.open(path) as s:
+        assert s.get_vlblock(0, 0) == old[0]
+        for now in (new, more):
+            with contextlib.suppress(RuntimeError):
+                blosc2.open(path, mode="a").update_chunk(0, chunk_of(now))
+            now = s.get_vlblocks(0)
+            assert now != old and [s.get_vlblock(0, i) for i in range(len(now))] == now
 
 
 def check(s, batches):
