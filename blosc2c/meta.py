@@ -244,6 +244,7 @@ class VLMeta(MutableMapping[str, Any]):
                 raise _too_large(f"vlmetalayer {name!r} decodes", exc.actual, exc.expected, schunk) from None
             except FormatError as exc:
                 exc.message = f"vlmetalayer {name!r}: {exc.message}"
+                exc.args = (exc.message,)
                 raise
 
     def __setitem__(self, name: str | slice, value: Any) -> None:

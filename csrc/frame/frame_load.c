@@ -17,6 +17,17 @@ static bool is_in(const b2i_frame_window *w, uint64_t at, uint64_t n, b2i_span *
     return true;
 }
 
+/* Reads at a place of the frame, from which the offset of a failure counts, too. */
+static b2c_status read_at(const b2i_frame_source *f, uint64_t at, uint8_t *dst, size_t n,
+                          b2c_error *err)
+{
+    b2c_status st = f->io->ops->read(f->io, f->origin + at, dst, n, err);
+    if (st != B2C_OK) {
+        b2i_err_shift(err, 0 - f->origin);
+    }
+    return st;
+}
+
 /* Reads [at, end) if io gives no view of it anyway. */
 static b2c_status fill(const b2i_frame_source *f, b2i_frame_window *w, uint64_t at, uint64_t end,
                        b2c_error *err)
@@ -28,7 +39,7 @@ static b2c_status fill(const b2i_frame_source *f, b2i_frame_window *w, uint64_t 
     if (!b2i_buf_reserve(&w->bytes, n)) {
         return b2i_fail_memory(err);
     }
-    B2I_TRY(f->io->ops->read(f->io, f->origin + at, w->bytes.p, n, err));
+    B2I_TRY(read_at(f, at, w->bytes.p, n, err));
     w->at = at;
     w->bytes.n = n;
     return B2C_OK;
@@ -62,7 +73,7 @@ b2c_status b2i_frame_get(const b2i_frame_source *f, uint64_t at, uint64_t n, b2i
     if (n > SIZE_MAX || !b2i_buf_reserve(buf, (size_t)n)) {
         return b2i_fail_memory(err);
     }
-    B2I_TRY(f->io->ops->read(f->io, f->origin + at, buf->p, (size_t)n, err));
+    B2I_TRY(read_at(f, at, buf->p, (size_t)n, err));
     buf->n = (size_t)n;
     *out = b2i_span_of(buf->p, buf->n);
     return B2C_OK;
@@ -366,7 +377,10 @@ b2c_status b2i_frame_load(b2i_io *io, uint64_t origin, bool exact, uint8_t frame
     }
     b2i_buf_free(&f.head.bytes);
     b2i_buf_free(&f.tail.bytes);
-    B2I_TRY(st);
+    if (st != B2C_OK) {
+        b2i_err_shift(err, origin); /* of the file, as all that is told of it */
+        return st;
+    }
     s->now.chunksize = l->head.chunksize;
     s->now.nbytes = l->head.nbytes;
     s->now.cbytes = l->head.nbytes == 0 ? 0 : l->head.cbytes;

@@ -55,6 +55,7 @@ static void swap_stores(b2c_schunk *s, b2c_schunk *fresh)
 {
     b2i_store *store = s->store;
     s->edits++;
+    s->now.vlmetas.trailer_at = 0;
     s->store = fresh->store;
     fresh->store = store;
 }

@@ -29,7 +29,9 @@ typedef struct parts {
 
 static b2c_status note(const parts *p, int part, const b2c_error *what, b2c_error *err)
 {
-    return b2i_note(p->job->to, part, NULL, 0, what, err);
+    b2c_error in_file = *what;
+    b2i_err_shift(&in_file, p->job->offset);
+    return b2i_note(p->job->to, part, NULL, 0, &in_file, err);
 }
 
 /* What there is of n bytes. */
@@ -46,6 +48,7 @@ static b2c_status get(parts *p, uint64_t at, uint64_t n, b2i_span *out, b2c_erro
     }
     b2c_error why;
     if (p->io->ops->read(p->io, p->job->offset + at, p->buf.p, (size_t)n, &why) != B2C_OK) {
+        b2i_err_shift(&why, 0 - p->job->offset);
         return note(p, B2C_PART_FRAME, &why, err); /* a bad place of the medium is damage, too */
     }
     *out = b2i_span_of(p->buf.p, (size_t)n);

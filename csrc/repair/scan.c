@@ -273,8 +273,8 @@ static b2c_status note_cut(search *q, uint64_t at, b2c_error *err)
         return B2C_OK;
     }
     b2c_error e;
-    (void)b2i_fail_sizes(&e, B2C_E_TRUNCATED, at, "a chunk, or the index, is cut short",
-                         head.cbytes, left);
+    (void)b2i_fail_sizes(&e, B2C_E_TRUNCATED, q->scan->job->offset + at,
+                         "a chunk, or the index, is cut short", head.cbytes, left);
     return tell(q, B2C_PART_FRAME, 0, &e, err);
 }
 
@@ -334,7 +334,7 @@ static b2c_status walk(search *q, b2c_error *err)
     for (uint64_t at = sc->start; at < sc->end;) {
         if (q->waste > allowed) {
             b2c_error e = { .status = B2C_E_LIMIT,
-                            .offset = at,
+                            .offset = sc->job->offset + at,
                             .chunk = B2C_NO_NUMBER,
                             .block = B2C_NO_NUMBER,
                             .what = "the search for chunks was given up here" };

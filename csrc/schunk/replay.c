@@ -70,6 +70,7 @@ static size_t find(const b2i_replay *r, uint64_t nchunk)
     return lo;
 }
 
+/* What the new one adds to nspecial and nbytes is not counted yet. */
 static void replace(b2i_replay *r, uint64_t nchunk, b2i_entry entry, uint64_t nbytes)
 {
     b2i_state *s = r->state;

@@ -29,7 +29,7 @@ static inline b2i_span b2i_meta_span(const b2i_meta *meta)
 typedef struct b2i_metas {
     b2i_meta *v;
     uint32_t n;
-    uint64_t trailer_at; /* in the file, since it was opened; 0: not known */
+    uint64_t trailer_at; /* in the file, as it was opened; 0: not known, as after changes */
 } b2i_metas;
 
 /* What a commit stores and a rollback restores. */
@@ -252,7 +252,7 @@ b2c_status b2i_schunk_truncate(b2c_schunk *s, b2c_ctx *ctx, uint64_t nbytes, b2c
 
 /*
  * Begins as { .state = ... }, which shows its numbers and sizes but not all of its chunks until the
- * end.  An edit takes as long with many chunks as with few.
+ * end.  An edit takes about as long with many chunks as with few: all of them move once in 4096.
  */
 typedef struct b2i_replay {
     b2i_state *state;

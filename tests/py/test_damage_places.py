@@ -78,6 +78,65 @@ def test_vlmetalayers(tmp_path, offset):
     assert "'other'" in str(error) and f"byte {at + 4}" in str(error)
 
 
+@pytest.mark.parametrize("offset", [0, 77])
+@pytest.mark.parametrize("where", ["header", "index", "trailer", "cut"])
+def test_structure(tmp_path, where, offset):
+    path = tmp_path / "x.b2frame"
+    s = blosc2.SChunk(data=b"abc" * 1000, chunksize=1000)
+    s.vlmeta["name"] = 1
+    frame = bytes(offset) + s.to_cframe()
+    damaged = bytearray(frame)
+    index = damaged.index(s.get_chunk(2)) + len(s.get_chunk(2))
+    (content,) = contents(frame)
+    first, new = {
+        "header": (offset + 0x1A, b"\xff"),
+        "index": (index + 4, b"\xff" * 4),
+        "trailer": (content - 5, b"\0"),
+        "cut": (len(frame) - 50, b""),
+    }[where]
+    damaged[first : first + len(new) if new else len(frame)] = new
+    path.write_bytes(damaged)
+    with pytest.raises(b2.FormatError) as caught:
+        b2.open(path, offset=offset)
+    assert caught.value.offset == first, str(caught.value)
+    offsets = [problem.offset for problem in b2.repair(path, tmp_path / "new", offset=offset).problems]
+    told = {known for known in offsets if known is not None}
+    assert told, "some problem has a place"
+    assert min(told) >= offset + 0x10 and (where == "cut" or first in told), told
+
+
+def test_vlmetalayers_of_a_frame_that_moved_or_grew(tmp_path):
+    path = tmp_path / "x.b2frame"
+
+    def make():
+        path.unlink(missing_ok=True)
+        s = blosc2.SChunk(data=b"abc" * 1000, chunksize=1000, urlpath=str(path))
+        s.vlmeta["other"] = {"b": list(range(700))}
+        for _ in range(3):
+            s.update_data(0, np.random.default_rng(0).bytes(1000), copy=True)
+        del s
+        damaged = bytearray(path.read_bytes())
+        (at,) = contents(bytes(damaged))
+        damaged[at + 4 : at + 8] = b"\xff" * 4
+        path.write_bytes(damaged)
+
+    def refused(s):
+        with pytest.raises(b2.CorruptError, match="'other'") as caught:
+            s.vlmeta["other"]
+        assert caught.value.args == (str(caught.value),)
+        assert caught.value.offset in (None, list(contents(path.read_bytes()))[-1] + 4)
+
+    make()
+    with b2.open(path, "a") as s:
+        s.compact()
+        refused(s)
+    make()
+    with b2.open(path) as s:
+        blosc2.open(str(path), mode="a").append_data(np.random.default_rng(1).bytes(1000))
+        assert len(s[:10]) == 10
+        refused(s)
+
+
 def test_vlmetalayers_after_a_change(tmp_path):
     """The trailer is somewhere else then."""
     path = tmp_path / "x.b2frame"
