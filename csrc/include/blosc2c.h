@@ -532,6 +532,10 @@ B2C_API B2C_MUST_USE b2c_status b2c_schunk_decode_chunk(const b2c_schunk *schunk
 /*
  * Of a chunk of variable-size blocks: decoded sizes of the blocks, and one block, of which alone is
  * read and decoded what can be.  As b2c_vlblock_lens() and b2c_vldecompress_block().
+ *
+ * A context keeps the chunk open between calls, up to 2 MB of table and stored bytes, if a change
+ * by others would be noticed.  Each call on another one reads its table again: of a large chunk
+ * from another library b2c_schunk_decode_chunk() is the way to all blocks.
  */
 B2C_API B2C_MUST_USE b2c_status b2c_schunk_vlblock_lens(const b2c_schunk *schunk, uint64_t nchunk,
                                                         uint32_t *lens, size_t lens_cap,

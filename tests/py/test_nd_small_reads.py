@@ -267,8 +267,7 @@ def test_items_before_and_after_compact(tmp_path):
     """The chunks are somewhere else then, and those of the reference have no checksums."""
     data = np.random.default_rng(1).integers(0, 1 << 62, (400, 400))
     path = str(tmp_path / "x.b2nd")
-    del_me = blosc2.asarray(data, chunks=(200, 200), blocks=(20, 20), urlpath=path, cparams={"clevel": 0})
-    del del_me
+    blosc2.asarray(data, chunks=(200, 200), blocks=(20, 20), urlpath=path, cparams={"clevel": 0})
     with b2.open(path, "a") as a:
         a[:200, :200] = 0
         data[:200, :200] = 0
