@@ -4,8 +4,7 @@
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include "fuzz.h"
-
-#include <unistd.h>
+#include "fuzz_place.h"
 
 enum { MAX_LEN = 1 << 14, MAX_CHUNKS = 64, MAX_OPS = 60, CHUNKSIZE = 512, TYPESIZE = 4 };
 
@@ -23,7 +22,7 @@ typedef struct script {
 } script;
 
 static model now, saved; /* 'saved' is the state before a transaction */
-static char path[64];
+static char path[80];    /* empty when it is kept in memory */
 
 static size_t next(script *s)
 {
@@ -319,6 +318,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     b2c_schunk_params params;
     b2c_schunk *s = NULL;
     b2c_error err;
+    char dir[64];
     if (n < 2) {
         return 0;
     }
@@ -329,8 +329,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     params.cparams.codec = B2C_CODEC_BLOSCLZ; /* every build has it */
     path[0] = '\0';
     if (data[0] & 1) {
-        (void)snprintf(path, sizeof path, "/tmp/fuzz-edit-%ld.b2frame", (long)getpid());
-        (void)unlink(path);
+        fuzz_folder(dir, "edit");
+        (void)snprintf(path, sizeof path, "%s/frame", dir);
         params.storage = B2C_STORAGE_FILE;
         params.path = path;
     }
@@ -338,7 +338,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     FUZZ_REQUIRE(b2c_schunk_new(&params, &s, &err) == B2C_OK);
     run(s, &in);
     if (path[0] != '\0') {
-        (void)unlink(path);
+        fuzz_remove(dir);
     }
     return 0;
 }

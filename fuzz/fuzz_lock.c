@@ -150,10 +150,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
         return 0;
     }
     w.is_dir = (data[0] & 8) != 0;
-    (void)snprintf(w.dir, sizeof w.dir, "%s/fuzz-lock-%ld", fuzz_tmp(), (long)getpid());
+    fuzz_folder(w.dir, "lock");
     (void)snprintf(w.path, sizeof w.path, "%s/frame", w.dir);
     (void)snprintf(w.lock, sizeof w.lock, w.is_dir ? "%s/.b2lock" : "%s.b2lock", w.path);
-    (void)mkdir(w.dir, 0700);
     if (create(&w)) {
         use(&w, data, n);
     }

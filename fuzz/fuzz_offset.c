@@ -111,8 +111,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
         size_t at = in.frame_len == 0 ? 0 : (in.frame_len * 256 - behind + i) % in.frame_len;
         in.bytes[in.n - behind + i] = in.frame_len == 0 ? 0 : data[2 + at];
     }
-    (void)snprintf(dir, sizeof dir, "%s/fuzz-offset-%ld", fuzz_tmp(), (long)getpid());
-    (void)mkdir(dir, 0700);
+    fuzz_folder(dir, "offset");
     (void)snprintf(in.path, sizeof in.path, "%s/file", dir);
     fuzz_write_file(in.path, in.bytes, in.n, in.n, 0);
     run(&in);

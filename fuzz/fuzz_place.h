@@ -53,10 +53,13 @@ static inline void fuzz_remove(const char *path)
     (void)rmdir(path);
 }
 
-/* A folder in memory where there is one, for speed. */
-static inline const char *fuzz_tmp(void)
+/* Makes a new folder, in memory where there is such a place, for speed.  What a killed run left is
+ * never met again, though numbers of processes come again. */
+static inline void fuzz_folder(char dir[64], const char *name)
 {
-    return access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
+    (void)snprintf(dir, 64, "%s/fuzz-%s-XXXXXX",
+                   access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp", name);
+    FUZZ_REQUIRE(mkdtemp(dir) != NULL);
 }
 
 /* False when the input is too short.  fuzz_remove(place->dir) removes it all. */
@@ -72,9 +75,7 @@ static inline bool fuzz_place_make(fuzz_place *place, const char *name, const ui
     data += FUZZ_HEAD_LEN;
     n -= FUZZ_HEAD_LEN;
     at = at < n ? at : n;
-    (void)snprintf(place->dir, sizeof place->dir, "%s/fuzz-%s-%ld", fuzz_tmp(), name,
-                   (long)getpid());
-    (void)mkdir(place->dir, 0700);
+    fuzz_folder(place->dir, name);
     (void)snprintf(place->path, sizeof place->path, "%s/chunks.b2frame", place->dir);
     (void)snprintf(chunk, sizeof chunk, "%s/00000000.chunk", place->dir);
     if (is_dir) {

@@ -78,7 +78,6 @@ static void make_entry(uint8_t kind, const char *path, const uint8_t *bytes, siz
 
 static void make_dir(const uint8_t *data, size_t n)
 {
-    (void)mkdir(dir_path, 0700);
     for (int i = 0; i < MAX_ENTRIES && n >= 2; i++) {
         char name[64], path[192];
         uint8_t kind = data[0] % NKINDS;
@@ -104,8 +103,7 @@ static void make_dir(const uint8_t *data, size_t n)
 
 static void make_outside(void)
 {
-    (void)mkdir(outside_dir, 0700);
-    (void)unlink(outside_path);
+    FUZZ_REQUIRE(mkdir(outside_dir, 0700) == 0);
     fuzz_write_file(outside_path, secret, sizeof secret, sizeof secret, 0);
 }
 
@@ -209,7 +207,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     if (n < 1) {
         return 0;
     }
-    (void)snprintf(dir_path, sizeof dir_path, "%s/fuzz-sframe-%ld", fuzz_tmp(), (long)getpid());
+    fuzz_folder(dir_path, "sframe");
     (void)snprintf(outside_dir, sizeof outside_dir, "%s.out", dir_path);
     (void)snprintf(outside_path, sizeof outside_path, "%s/secret", outside_dir);
     (void)snprintf(repaired_path, sizeof repaired_path, "%s.new", dir_path);
