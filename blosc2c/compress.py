@@ -114,11 +114,8 @@ def _decode_into(src: Buffer, dst: Buffer, nthreads: int) -> None:
     chunk = src if type(src) is bytes else in_buffer(src)
     out = out_buffer(dst)
     room = len(out)
-    if 0 < room <= small.room:  # whatever the chunk says
-        ctx, _, done, err = small_call()
-        if not lib.b2c_decompress(ctx, chunk, len(chunk), out, room, done, err):
-            return
-    nbytes = _length(src, chunk)
+    # What fits a small buffer is within the limits, and decoded by one thread: no need to look.
+    nbytes = 0 if room <= small.room else _length(src, chunk)
     if nbytes > small.nbytes:
         check_chunk(nbytes)
     if nbytes >= 0 and room > 0:
@@ -126,6 +123,7 @@ def _decode_into(src: Buffer, dst: Buffer, nthreads: int) -> None:
         if not status:
             return
     nbytes = inspect_chunk(src).nbytes
+    check_chunk(nbytes)
     if room == 0:
         raise ParameterError("dst is empty", field="dst")
     if room < nbytes:
