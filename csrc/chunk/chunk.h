@@ -42,6 +42,10 @@ typedef struct b2i_chunk_head {
 b2c_status b2i_chunk_head_parse(b2i_span bytes, const b2c_limits *limits, b2i_chunk_head *out,
                                 b2c_error *err);
 
+/* B2C_E_LIMIT for a chunk that decodes to more than the limits allow; they may be NULL. */
+b2c_status b2i_chunk_head_check_limit(const b2i_chunk_head *head, const b2c_limits *limits,
+                                      b2c_error *err);
+
 /*
  * Number of the parts that are stored one by one and can be checked alone: blocks, for memcpy
  * chunks as if they had blocks of blocksize.  VL blocks do not count.

@@ -212,13 +212,19 @@ b2c_status b2i_chunk_head_parse(b2i_span bytes, const b2c_limits *limits, b2i_ch
     /* A memcpy chunk may keep the flag of a dictionary that was given up with the blocks. */
     head.has_dict = head.nblocks > 0 && (h.flags3 & FLAG3_DICT) != 0;
 
-    uint64_t max = limits == NULL ? B2C_MAX_CHUNK_NBYTES : limits->max_chunk_nbytes;
-    if (head.nbytes > max) {
-        return b2i_fail_sizes(err, B2C_E_LIMIT, 4, "the chunk decodes to more than the limit", max,
-                              head.nbytes);
-    }
+    B2I_TRY(b2i_chunk_head_check_limit(&head, limits, err));
     *out = head;
     return B2C_OK;
+}
+
+b2c_status b2i_chunk_head_check_limit(const b2i_chunk_head *head, const b2c_limits *limits,
+                                      b2c_error *err)
+{
+    uint64_t max = limits == NULL ? B2C_MAX_CHUNK_NBYTES : limits->max_chunk_nbytes;
+    return head->nbytes <= max
+               ? B2C_OK
+               : b2i_fail_sizes(err, B2C_E_LIMIT, 4, "the chunk decodes to more than the limit",
+                                max, head->nbytes);
 }
 
 void b2i_chunk_info_from_head(const b2i_chunk_head *head, b2c_chunk_info *info)

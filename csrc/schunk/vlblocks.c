@@ -14,16 +14,6 @@ b2c_status b2i_schunk_vl_lens(const b2c_schunk *s, uint64_t nchunk, uint32_t *le
     return st == B2C_OK ? st : b2i_schunk_fail_in_chunk(s, nchunk, st, err);
 }
 
-/* The limits of the super-chunk hold when a chunk is opened; those of the context may be others. */
-static b2c_status check_limit(const b2c_ctx *ctx, const b2i_chunk_head *head, b2c_error *err)
-{
-    uint64_t max = ctx->limits.max_chunk_nbytes;
-    return head->nbytes <= max
-               ? B2C_OK
-               : b2i_fail_limit(err, 4, "max_chunk_nbytes",
-                                "the chunk decodes to more than the limit", max, head->nbytes);
-}
-
 b2c_status b2i_schunk_vl_block(const b2c_schunk *s, b2c_ctx *ctx, uint64_t nchunk, uint64_t nblock,
                                uint8_t *dst, size_t dst_cap, size_t *dst_len, b2c_error *err)
 {
@@ -32,7 +22,8 @@ b2c_status b2i_schunk_vl_block(const b2c_schunk *s, b2c_ctx *ctx, uint64_t nchun
     do {
         B2I_TRY(b2i_kept_chunk_open(s, ctx, nchunk, &c, err));
         c->chunk.site.hook = s->post;
-        st = check_limit(ctx, &c->chunk.head, err);
+        /* Opening it was within the limits of the super-chunk; the context may have others. */
+        st = b2i_chunk_head_check_limit(&c->chunk.head, &ctx->limits, err);
         if (st == B2C_OK) {
             st = b2i_chunk_vl_block(ctx, &c->chunk, nblock, dst, dst_cap, dst_len, err);
         }
