@@ -156,8 +156,7 @@ static void adopt(b2i_file_store *f, b2c_schunk *s, b2i_frame_plan *plan, b2i_io
     b2i_file_take_fingerprint(f, &plan->image);
     b2i_file_mark_packed(f, &plan->image);
     b2i_file_committed(f, &plan->image, s);
-    s->edits++; /* what contexts keep of chunks tells where they were */
-    s->now.vlmetas.trailer_at = 0;
+    b2i_schunk_moved(s);
     if (s->now.nchunks > 0 && plan->entries != NULL) {
         memcpy(s->now.entries, plan->entries, (size_t)s->now.nchunks * sizeof *plan->entries);
     }

@@ -141,7 +141,7 @@ bool b2i_kept_chunk_close(b2c_ctx *ctx, b2i_stored_chunk *c, b2c_status status);
  */
 void b2i_stored_chunk_read_ahead(b2i_stored_chunk *c, uint32_t first, uint32_t last);
 
-/* A failure in the bytes of chunk n < nchunks: says which, and where that is in the frame. */
+/* A failure in the bytes of chunk n < nchunks: says which, and where that is in the file. */
 b2c_status b2i_schunk_fail_in_chunk(const b2c_schunk *s, uint64_t nchunk, b2c_status st,
                                     b2c_error *err);
 
@@ -287,6 +287,9 @@ b2c_status b2i_schunk_compact(b2c_schunk *s, b2c_error *err);
  */
 b2c_status b2i_schunk_begin_steps(b2c_schunk *s, bool *opened, b2c_error *err);
 b2c_status b2i_schunk_end_steps(b2c_schunk *s, bool opened, b2c_status st, b2c_error *err);
+
+/* Forgets where chunks and vlmetalayers were, also what contexts keep of that. */
+void b2i_schunk_moved(b2c_schunk *s);
 
 /* What every edit calls when it is done: commits unless a transaction is open. */
 b2c_status b2i_schunk_edited(b2c_schunk *s, b2i_commit_kind kind, b2c_error *err);

@@ -16,12 +16,17 @@ b2c_status b2i_schunk_check_writable(const b2c_schunk *s, b2c_error *err)
     return B2C_OK;
 }
 
-b2c_status b2i_schunk_edited(b2c_schunk *s, b2i_commit_kind kind, b2c_error *err)
+void b2i_schunk_moved(b2c_schunk *s)
 {
     s->edits++;
-    s->changed = true;
     b2i_places_forget(&s->now);
     s->now.vlmetas.trailer_at = 0;
+}
+
+b2c_status b2i_schunk_edited(b2c_schunk *s, b2i_commit_kind kind, b2c_error *err)
+{
+    s->changed = true;
+    b2i_schunk_moved(s);
     s->has_stored_flags = false;
     if (s->saved != NULL) {
         return B2C_OK;
@@ -153,7 +158,5 @@ b2c_status b2i_schunk_compact(b2c_schunk *s, b2c_error *err)
     if (s->store->ops->compact == NULL) {
         return B2C_OK;
     }
-    b2c_status st = s->store->ops->compact(s->store, s, err);
-    b2i_places_forget(&s->now);
-    return st;
+    return s->store->ops->compact(s->store, s, err);
 }
