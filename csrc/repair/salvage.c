@@ -27,6 +27,7 @@ typedef struct parts {
     b2i_buf buf;
 } parts;
 
+/* Places count from the frame here, and in the file for who is told. */
 static b2c_status note(const parts *p, int part, const b2c_error *what, b2c_error *err)
 {
     b2c_error in_file = *what;
@@ -48,8 +49,8 @@ static b2c_status get(parts *p, uint64_t at, uint64_t n, b2i_span *out, b2c_erro
     }
     b2c_error why;
     if (p->io->ops->read(p->io, p->job->offset + at, p->buf.p, (size_t)n, &why) != B2C_OK) {
-        b2i_err_shift(&why, 0 - p->job->offset);
-        return note(p, B2C_PART_FRAME, &why, err); /* a bad place of the medium is damage, too */
+        /* A bad place of the medium is damage, too; it is told as one of the file. */
+        return b2i_note(p->job->to, B2C_PART_FRAME, NULL, 0, &why, err);
     }
     *out = b2i_span_of(p->buf.p, (size_t)n);
     return B2C_OK;
