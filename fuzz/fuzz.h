@@ -78,6 +78,47 @@ static inline void fuzz_edit_some(b2c_schunk *s)
     fuzz_check_error(b2c_schunk_update(s, fuzz_ctx(), 0, data, sizeof data, &err), &err);
 }
 
+/*
+ * The blocks of variable size of a chunk that has such, each alone and twice, because the context
+ * may keep the chunk open.  They are as in the decoded chunk; NULL: that could not be had.
+ */
+static inline void fuzz_read_vlblocks(const b2c_schunk *s, uint64_t i, const uint8_t *decoded)
+{
+    b2c_chunk_info info;
+    b2c_error err;
+    size_t nblocks = 0, at = 0;
+    b2c_status status = b2c_schunk_chunk_info(s, i, &info, &err);
+    fuzz_check_error(status, &err);
+    if (status != B2C_OK || !info.has_vlblocks || info.nbytes > FUZZ_MAX_NBYTES) {
+        return;
+    }
+    uint32_t *lens = (uint32_t *)(void *)fuzz_alloc((size_t)info.nblocks * sizeof *lens);
+    status = b2c_schunk_vlblock_lens(s, i, lens, (size_t)info.nblocks, &nblocks, &err);
+    fuzz_check_error(status, &err);
+    for (size_t k = 0; status == B2C_OK && k < nblocks; at += lens[k], k++) {
+        if (k > 2 && k + 1 < nblocks) {
+            continue; /* the first ones and the last one */
+        }
+        uint8_t *block = fuzz_alloc(lens[k]);
+        for (int twice = 0; twice < 2; twice++) {
+            size_t len = 0;
+            b2c_status one =
+                b2c_schunk_get_vlblock(s, fuzz_ctx(), i, k, block, lens[k], &len, &err);
+            fuzz_check_error(one, &err);
+            FUZZ_REQUIRE(decoded == NULL || one == B2C_OK);
+            if (one == B2C_OK) {
+                FUZZ_ALWAYS(len == lens[k]);
+                FUZZ_ALWAYS(decoded == NULL || memcmp(block, decoded + at, len) == 0);
+            }
+        }
+        free(block);
+    }
+    status = b2c_schunk_get_vlblock(s, fuzz_ctx(), i, info.nblocks, NULL, 0, &nblocks, &err);
+    fuzz_check_error(status, &err);
+    FUZZ_ALWAYS(status != B2C_OK); /* there is no such block */
+    free(lens);
+}
+
 static inline uint32_t fuzz_u32(const uint8_t *p)
 {
     return p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;

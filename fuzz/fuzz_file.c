@@ -33,6 +33,7 @@ static bool read_all(const b2c_schunk *s)
         b2c_status status = b2c_schunk_decode_chunk(s, fuzz_ctx(), i, out, sizeof out, &len, &err);
         fuzz_check_error(status, &err);
         sound = sound && status == B2C_OK;
+        fuzz_read_vlblocks(s, i, status == B2C_OK ? out : NULL);
         status = b2c_schunk_verify_chunk(s, fuzz_ctx(), i, &has_checksum, &err);
         fuzz_check_error(status, &err);
     }

@@ -43,6 +43,7 @@ static void read_chunk(const b2c_schunk *s, uint64_t i)
     status = b2c_schunk_decode_chunk(s, fuzz_ctx(), i, out, (size_t)info.nbytes, &len, &err);
     fuzz_check_error(status, &err);
     FUZZ_REQUIRE(status != B2C_OK || len == info.nbytes);
+    fuzz_read_vlblocks(s, i, status == B2C_OK ? out : NULL);
     free(out);
     out = fuzz_alloc((size_t)info.cbytes);
     status = b2c_schunk_get_chunk(s, i, out, (size_t)info.cbytes, &len, &err);

@@ -155,6 +155,10 @@ def frame_seeds() -> Seeds:
         blosc2c.asarray(np.arange(60.0).reshape(3, 4, 5), chunks=(2, 2, 3), blocks=(1, 2, 2)).to_cframe(),
     )
     yield "ours-empty", blosc2c.SChunk(1000).to_cframe()
+    s = blosc2c.SChunk(cparams={"typesize": 1, "codec": "blosclz"})
+    s.append_vlblocks([text(n, n) for n in (5, 300, 1, 80, 7)])
+    s.append_vlblocks([text(200, 3)])
+    yield "ours-vlblocks", s.to_cframe()
 
 
 def legacy_seeds() -> Seeds:
@@ -325,6 +329,10 @@ def file_seeds() -> Seeds:
             a = np.arange(np.prod(shape, dtype=int), dtype="<i4").reshape(shape)
             blosc2c.asarray(a, urlpath=f"{folder}/array{n}").close()
             yield f"array-{n}", folded(0, Path(folder, f"array{n}").read_bytes())
+        with blosc2c.SChunk(urlpath=f"{folder}/vlblocks", cparams={"codec": "blosclz"}) as s:
+            s.append_vlblocks([text(n, n) for n in (5, 300, 1, 80, 7)])
+            s.append_vlblocks([text(200, 3)])
+        yield "vlblocks", folded(0, Path(folder, "vlblocks").read_bytes())
         for library in (blosc2c, blosc2):
             name = Path(folder, library.__name__)
             d = library.SChunk(600, cparams={"typesize": 4}, urlpath=str(name), contiguous=False)
