@@ -65,6 +65,12 @@ b2c_status b2i_lz4_shrinks(b2i_codec_state *state, const uint8_t *src, size_t n,
                            size_t cap, bool *shrinks);
 b2c_status b2i_lz4_decode(b2i_span dict, b2i_span src, uint8_t *dst, size_t n);
 
+/*
+ * Whether matches of four bytes and more would save more than nbytes of the n < 2^32 at src, whose
+ * bytes are coded by their frequency otherwise.  Looks at a part of the words, so it is a guess.
+ */
+bool b2i_short_matches_save(const uint8_t *src, size_t n, size_t nbytes);
+
 /* Samples of src: npieces pieces of piece_len bytes, evenly spread, one behind the other. */
 void b2i_dict_sample(b2i_span src, size_t npieces, size_t piece_len, uint8_t *dst);
 

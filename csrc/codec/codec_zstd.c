@@ -91,8 +91,9 @@ static b2c_status zstd_encode(b2i_codec_state *state, int clevel, const b2i_dict
     static const uint8_t levels[B2I_MAX_CLEVEL + 1] = { 0, 1, 3, 5, 7, 9, 11, 13, 15, 22 };
     size_t len;
     *out_len = 0;
-    /* Without matches all levels do the same; but the highest looks for shorter ones. */
-    if (clevel > 1 && clevel < B2I_MAX_CLEVEL && n >= MIN_PROBED && !has_matches(src, n)) {
+    /* Without matches all levels do the same; but the highest looks for the shortest ones. */
+    if (clevel > 1 && clevel < B2I_MAX_CLEVEL && n >= MIN_PROBED && !has_matches(src, n) &&
+        !b2i_short_matches_save(src, n, n / 128)) {
         clevel = 1;
     }
     bool use_dict = dict != NULL && dict->enc != NULL, fast = clevel == 1 && !use_dict;

@@ -232,6 +232,30 @@ static void test_shrinks(void)
     free(out);
 }
 
+/* They save something in bytes of all values, but not where each is coded in few bits. */
+static void test_short_matches(void)
+{
+    enum { N = 60000 };
+    uint8_t *data = room_of(N);
+    uint64_t r = 5;
+    for (size_t i = 0; i < N; i++) {
+        data[i] = (uint8_t)(harness_random(&r) >> 20);
+    }
+    CHECK(!b2i_short_matches_save(data, N, 0));
+    for (size_t i = N / 2; i + 5 <= N; i += 5) { /* half of it once more, in pieces of five */
+        memcpy(data + i, data + (i - N / 2) / 5 * 7919 % (N / 2 - 5), 5);
+    }
+    CHECK(b2i_short_matches_save(data, N, N / 32));
+    CHECK(!b2i_short_matches_save(data, N, N / 2));
+    CHECK(!b2i_short_matches_save(data, 7, 0));
+    for (size_t i = 0; i < N; i++) { /* numbers around a mean */
+        uint64_t x = harness_random(&r) >> 20;
+        data[i] = (uint8_t)((x & 3) + (x >> 2 & 3) + (x >> 4 & 3) + (x >> 6 & 3));
+    }
+    CHECK(!b2i_short_matches_save(data, N, N / 128));
+    free(data);
+}
+
 /* ---- malformed blocks: the rule that each breaks ---- */
 
 static void test_malformed(void)
@@ -354,6 +378,7 @@ int main(void)
     };
     begin(&lz4, 1 << 20);
     test_shrinks();
+    test_short_matches();
     test_malformed();
     test_huge_length();
     test_copies();
