@@ -17,7 +17,11 @@ enum {
     MAX_SAMPLE = 128 * KIB,
     LARGE_NBYTES = 256 * KIB, /* chunks below pay only for a fast trial */
     SPLIT_CLEVEL = 3,         /* which of split and whole is smaller hardly depends on the level */
-    MIN_CLEVEL = 3            /* levels below are fast as they are */
+    MIN_CLEVEL = 3,           /* levels below are fast as they are */
+    /* Level 3 of Zstandard passes by matches of 4 bytes in longer streams, and pieces are shorter.
+     */
+    LONG_STREAM = 128 * KIB,
+    NOT_IF_LONG = 3
 };
 
 /* Pieces of equal length and whole groups of items, one after the other. */
@@ -100,7 +104,8 @@ static b2c_status add_pieces(b2i_worker *w, const b2i_plan *p, int clevel, const
 static b2c_status try_levels(b2i_worker *w, b2i_plan *p, const uint8_t *src, size_t nstreams,
                              size_t len, b2c_error *err)
 {
-    static const uint8_t lower[] = { 1, 2, 3, 4, 6 };
+    static const uint8_t lower[] = { 1, 2, NOT_IF_LONG, 4, 6 };
+    const bool is_long = p->blocksize / nstreams > LONG_STREAM;
     size_t aims[B2I_MAX_UNIT], easy = 0, total = 0;
     for (size_t k = 0; k < nstreams; k++) {
         B2I_TRY(add_pieces(w, p, 1, src + k * len, len, &easy, err));
@@ -118,6 +123,9 @@ static b2c_status try_levels(b2i_worker *w, b2i_plan *p, const uint8_t *src, siz
         size_t limit = aims[k] + (share < aims[k] / 16 ? share : aims[k] / 16);
         for (size_t i = 0; i < sizeof lower && lower[i] < p->clevels[k]; i++) {
             size_t n = 0;
+            if (lower[i] == NOT_IF_LONG && is_long) {
+                continue;
+            }
             B2I_TRY(add_pieces(w, p, lower[i], src + k * len, len, &n, err));
             if (n <= limit) {
                 p->clevels[k] = lower[i];

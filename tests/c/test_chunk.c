@@ -241,6 +241,37 @@ static void test_trial_of_small_blocks(void)
     free(chunk);
 }
 
+/* A picture, where only matches of four and five bytes from row to row save something. */
+static void test_noisy_picture(void)
+{
+    enum { WIDTH = 1000, N = WIDTH * WIDTH, BLOCK = 131072, ROOM = N + 1024 };
+    uint8_t *src = malloc(N), *chunk = malloc(ROOM);
+    uint64_t seed = 7;
+    for (size_t i = 0; i < N; i++) {
+        size_t x = i % WIDTH, y = i / WIDTH, slope = (x < WIDTH / 2 ? x : WIDTH - x) * (y + 500);
+        uint64_t r = harness_random(&seed) >> 20;
+        src[i] = (uint8_t)(slope / 5000 + (r & 7) + (r >> 3 & 7));
+    }
+    for (int codec = 0; codec < 6; codec++) {
+        size_t len, in_blocks, low;
+        b2c_cparams cp;
+        b2c_cparams_init(&cp);
+        cp.codec = (uint8_t)codec;
+        cp.typesize = 1;
+        if (!b2c_codec_available(cp.codec) || codec < B2C_CODEC_ZLIB) {
+            continue;
+        }
+        CHECK_EQ(b2c_compress(ctx, &cp, src, N, chunk, ROOM, &len, NULL), B2C_OK);
+        cp.blocksize = BLOCK;
+        CHECK_EQ(b2c_compress(ctx, &cp, src, N, chunk, ROOM, &in_blocks, NULL), B2C_OK);
+        cp.clevel = 1;
+        CHECK_EQ(b2c_compress(ctx, &cp, src, N, chunk, ROOM, &low, NULL), B2C_OK);
+        CHECK(len <= in_blocks && in_blocks < low - low / 16);
+    }
+    free(src);
+    free(chunk);
+}
+
 static void test_specials(void)
 {
     uint8_t chunk[332], out[64], value[4] = { 1, 2, 3, 4 };
@@ -355,6 +386,7 @@ int main(void)
     test_round_trips();
     test_trials();
     test_trial_of_small_blocks();
+    test_noisy_picture();
     test_specials();
     test_damage();
     test_arguments();
