@@ -99,7 +99,8 @@ static b2c_status add_pieces(b2i_worker *w, const b2i_plan *p, int clevel, const
  * The lowest level for each of nstreams streams of len bytes, so that none loses more than
  * 1/16 and all together no more than 1/160, or 1/640 where the ratio was asked for.  What shrinks
  * to an eighth at once is left alone: it is fast anyway, and its matches may be longer than
- * a piece.
+ * a piece.  What repeats in texts and pictures is farther apart than that: a lower level for bytes
+ * must even gain something.
  */
 static b2c_status try_levels(b2i_worker *w, b2i_plan *p, const uint8_t *src, size_t nstreams,
                              size_t len, b2c_error *err)
@@ -120,7 +121,8 @@ static b2c_status try_levels(b2i_worker *w, b2i_plan *p, const uint8_t *src, siz
     }
     for (size_t k = 0; k < nstreams; k++) {
         size_t share = total / ((p->cparams->clevel < 8 ? 160 : 640) * nstreams);
-        size_t limit = aims[k] + (share < aims[k] / 16 ? share : aims[k] / 16);
+        size_t limit = p->typesize == 1 ? aims[k] - aims[k] / 64
+                                        : aims[k] + (share < aims[k] / 16 ? share : aims[k] / 16);
         for (size_t i = 0; i < sizeof lower && lower[i] < p->clevels[k]; i++) {
             size_t n = 0;
             if (lower[i] == NOT_IF_LONG && is_long) {
@@ -161,7 +163,8 @@ b2c_status b2i_plan_try(b2c_ctx *ctx, b2i_plan *p, b2i_split split, b2c_error *e
         B2I_TRY(try_split(w, p, sample, err));
     }
     size_t nstreams = p->is_split ? p->typesize : 1, len = sample.n / nstreams;
-    /* The highest level finds short matches far away, which pieces do not show. */
-    levels = levels && (p->is_split || p->cparams->clevel < 9);
+    /* The highest levels find matches far away, which pieces do not show: short ones, and in bytes
+     * all that there are. */
+    levels = levels && (p->is_split || p->cparams->clevel < (p->typesize == 1 ? 7 : 9));
     return levels ? try_levels(w, p, sample.p, nstreams, len, err) : B2C_OK;
 }

@@ -62,6 +62,9 @@ b2i_split b2i_tune_split(const b2c_cparams *cparams, size_t n, size_t blocksize)
 
 /* ---- block size ---- */
 
+/* KiB that codecs with long windows make good use of. */
+static const size_t far_sighted[10] = { 16, 32, 64, 128, 256, 256, 512, 512, 512, 1024 };
+
 /*
  * The smallest block for a level, in KiB: with less the chunk becomes larger than those of
  * other implementations.  For planes of split blocks, and for whole blocks of codecs with
@@ -71,18 +74,18 @@ static size_t least_blocksize(const b2c_cparams *cparams, b2i_split split)
 {
     static const size_t plane[10] = { 32, 32, 32, 32, 64, 64, 64, 128, 256, 512 };
     static const size_t fast[10] = { 8, 16, 32, 64, 128, 128, 256, 256, 256, 256 };
-    static const size_t high[10] = { 16, 32, 64, 128, 256, 256, 512, 512, 512, 1024 };
     if (split == B2I_SPLIT_YES) {
         size_t b = plane[cparams->clevel] * KIB * b2i_tune_typesize(cparams);
         return b > 4 * MIB ? 4 * MIB : b;
     }
-    return (is_high_ratio(cparams->codec) ? high : fast)[cparams->clevel] * KIB;
+    return (is_high_ratio(cparams->codec) ? far_sighted : fast)[cparams->clevel] * KIB;
 }
 
 /*
  * The size from which on chunks hardly shrink any more.  Rows of bitshuffled blocks should
  * fit the codec's window (LZ4: 64 KiB, deflate: 32 KiB) several times, and decoding
- * them is fastest in the L2 cache; the low levels of ZSTD lose track in long ones.
+ * them is fastest in the L2 cache; the low levels of ZSTD lose track in long ones, and those below
+ * the highest in long streams of bytes: texts and pictures.
  */
 static size_t good_blocksize(const b2c_cparams *cparams)
 {
@@ -91,6 +94,10 @@ static size_t good_blocksize(const b2c_cparams *cparams)
         return 0; /* whether a stream is worth coding is judged for each block: they are small */
     }
     if (!has_filter(cparams, B2C_FILTER_BITSHUFFLE)) {
+        if (cparams->codec == B2C_CODEC_ZSTD && b2i_tune_typesize(cparams) == 1 && level > 0 &&
+            level < 7) {
+            return far_sighted[level] * KIB;
+        }
         return level < 7 ? 512 * KIB : MIB;
     }
     if (cparams->codec == B2C_CODEC_ZSTD && level < 4) {
@@ -133,7 +140,8 @@ static size_t auto_blocksize(const b2c_cparams *cparams, size_t n)
     if (b >= n || cparams->clevel == 0) {
         return b;
     }
-    b = n / (n / b);
+    /* ZSTD searches streams of 128 and 256 KiB with more care than those just above. */
+    b = n / (cparams->codec == B2C_CODEC_ZSTD ? (n + b - 1) / b : n / b);
     return b == n ? b : spread_rows(cparams, b - b % (64 * typesize));
 }
 

@@ -244,13 +244,13 @@ static void test_trial_of_small_blocks(void)
 /* A picture, where only matches of four and five bytes from row to row save something. */
 static void test_noisy_picture(void)
 {
-    enum { WIDTH = 1000, N = WIDTH * WIDTH, BLOCK = 131072, ROOM = N + 1024 };
+    enum { WIDTH = 2000, N = WIDTH * WIDTH, BLOCK = 131072, ROOM = N + 1024 };
     uint8_t *src = malloc(N), *chunk = malloc(ROOM);
     uint64_t seed = 7;
     for (size_t i = 0; i < N; i++) {
-        size_t x = i % WIDTH, y = i / WIDTH, slope = (x < WIDTH / 2 ? x : WIDTH - x) * (y + 500);
+        size_t x = i % WIDTH, y = i / WIDTH, slope = (x < WIDTH / 2 ? x : WIDTH - x) * (y + 1000);
         uint64_t r = harness_random(&seed) >> 20;
-        src[i] = (uint8_t)(slope / 5000 + (r & 7) + (r >> 3 & 7));
+        src[i] = (uint8_t)(slope / 20000 + (r & 7) + (r >> 3 & 7));
     }
     for (int codec = 0; codec < 6; codec++) {
         size_t len, in_blocks, low;
