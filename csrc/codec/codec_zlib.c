@@ -148,7 +148,9 @@ enum {
     HEAD_LEN = 2, /* of the zlib stream around deflate; and its checksum */
     TAIL_LEN = 4,
     MIN_LIBRARY = 3,
-    EASY = 8 /* what shrinks to such a part needs no library */
+    EASY = 8,       /* what shrinks to such a part needs no library, */
+    VERY_EASY = 32, /* or to this one at the highest level, */
+    EASY_LEVEL = 8  /* of the library, that saves a quarter of some */
 };
 
 /* By our own encoder. */
@@ -173,7 +175,7 @@ static b2c_status encode_quickly(b2i_codec_state *state, const b2i_deflate_effor
 
 /*
  * Our own encoder finds what there is in very regular data.  For the rest the library is better
- * from the third level on.
+ * from the third level on; at the highest one both are tried where either may be.
  */
 static b2c_status zlib_encode(b2i_codec_state *state, int clevel, const b2i_dict *dict,
                               const uint8_t *src, size_t n, uint8_t *dst, size_t cap,
@@ -187,8 +189,14 @@ static b2c_status zlib_encode(b2i_codec_state *state, int clevel, const b2i_dict
     }
     size_t easy = n / EASY < cap ? n / EASY : cap;
     B2I_TRY(encode_quickly(state, &good, src, n, dst, easy, out_len));
-    return *out_len > 0 ? B2C_OK
-                        : encode_by_library(state, levels[clevel], src, n, dst, cap, out_len);
+    if (*out_len == 0) {
+        return encode_by_library(state, levels[clevel], src, n, dst, cap, out_len);
+    }
+    if (clevel < B2I_MAX_CLEVEL || *out_len <= n / VERY_EASY) {
+        return B2C_OK;
+    }
+    B2I_TRY(encode_by_library(state, EASY_LEVEL, src, n, dst, *out_len - 1, out_len));
+    return *out_len > 0 ? B2C_OK : encode_quickly(state, &good, src, n, dst, easy, out_len);
 }
 
 static b2c_status zlib_decode(b2i_codec_state *state, const b2i_dict *dict, b2i_span src,

@@ -166,6 +166,27 @@ static void test_cap(const b2i_codec *codec)
     }
 }
 
+/* The highest level takes what is smaller of two ways to encode data that shrink much. */
+static void test_highest_level(const b2i_codec *codec)
+{
+    enum { N = 65536 };
+    uint8_t *data = room_of(N);
+    for (int kind = 0; kind < 2; kind++) { /* counters, which a library codes better; few values */
+        uint64_t r = 3;
+        for (size_t i = 0; i < N; i += 4) {
+            uint32_t sparse = harness_random(&r) >> 20 & 63;
+            b2i_st32le(data + i, kind == 0     ? (uint32_t)(i / 4 % 1000)
+                                 : sparse == 0 ? (uint32_t)(harness_random(&r) >> 24)
+                                               : 0);
+        }
+        size_t high = round_trip(codec, 9, NULL, data, N);
+        size_t lower = round_trip(codec, 8, NULL, data, N);
+        CHECK(high > 0 && high <= lower);
+        CHECK(kind == 1 || codec->id != B2C_CODEC_ZLIB || high < lower - lower / 8);
+    }
+    free(data);
+}
+
 /* The same bytes whatever the state was used for. */
 static void test_determinism(const b2i_codec *codec, const b2i_dict *dict)
 {
@@ -463,6 +484,7 @@ int main(void)
         }
         test_round_trips(codec);
         test_cap(codec);
+        test_highest_level(codec);
         test_determinism(codec, NULL);
         test_mutations(codec, NULL);
         test_dict(codec);
