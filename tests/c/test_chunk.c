@@ -252,15 +252,12 @@ static void test_noisy_picture(void)
         uint64_t r = harness_random(&seed) >> 20;
         src[i] = (uint8_t)(slope / 20000 + (r & 7) + (r >> 3 & 7));
     }
-    for (int codec = 0; codec < 6; codec++) {
-        size_t len, in_blocks, low;
-        b2c_cparams cp;
-        b2c_cparams_init(&cp);
-        cp.codec = (uint8_t)codec;
-        cp.typesize = 1;
-        if (!b2c_codec_available(cp.codec) || codec < B2C_CODEC_ZLIB) {
-            continue;
-        }
+    size_t len, in_blocks, low;
+    b2c_cparams cp;
+    b2c_cparams_init(&cp);
+    cp.codec = B2C_CODEC_ZSTD;
+    cp.typesize = 1;
+    if (b2c_codec_available(cp.codec)) {
         CHECK_EQ(b2c_compress(ctx, &cp, src, N, chunk, ROOM, &len, NULL), B2C_OK);
         cp.blocksize = BLOCK;
         CHECK_EQ(b2c_compress(ctx, &cp, src, N, chunk, ROOM, &in_blocks, NULL), B2C_OK);
