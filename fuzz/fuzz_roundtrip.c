@@ -29,9 +29,11 @@ static int is_lossy(const b2c_cparams *c)
     return memchr(c->filters, B2C_FILTER_TRUNC_PREC, sizeof c->filters) != NULL;
 }
 
-/* Sometimes repeats the data, so that a small input makes several blocks. */
+/* Sometimes repeats the data, so that a small input makes several blocks; never to more than can be
+ * decoded again. */
 static uint8_t *expand(const uint8_t *src, size_t n, size_t times, size_t *len)
 {
+    times = n * times <= FUZZ_MAX_NBYTES ? times : FUZZ_MAX_NBYTES / n;
     *len = n * times;
     uint8_t *data = fuzz_alloc(*len);
     for (size_t i = 0; i < times; i++) {
