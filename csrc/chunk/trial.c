@@ -96,22 +96,30 @@ static b2c_status add_pieces(b2i_worker *w, const b2i_plan *p, int clevel, const
 }
 
 /*
- * The lowest level for each of nstreams streams of len bytes, so that none loses more than
- * 1/16 and all together no more than 1/160, or 1/640 where the ratio was asked for.  What shrinks
- * to an eighth at once is left alone: it is fast anyway, and its matches may be longer than
- * a piece.  What repeats in texts and pictures is farther apart than that: a lower level for bytes
- * must even gain something.
+ * The lowest level for each of nstreams streams of len bytes, so that all together lose no more
+ * than 1/160, or 1/1280 where the ratio was asked for.  Zstandard may lose it in one of them;
+ * the codecs with short windows do worse in whole streams than in pieces, and no stream of
+ * theirs may lose more than 1/16.
+ *
+ * What shrinks to an eighth at once may lose nothing, since its matches may be longer than a piece;
+ * it is left alone where the codec is fast with it anyway.  What repeats in texts and pictures
+ * is farther apart than a piece: a lower level for bytes must even gain something.
  */
 static b2c_status try_levels(b2i_worker *w, b2i_plan *p, const uint8_t *src, size_t nstreams,
                              size_t len, b2c_error *err)
 {
     static const uint8_t lower[] = { 1, 2, NOT_IF_LONG, 4, 6 };
     const bool is_long = p->blocksize / nstreams > LONG_STREAM;
-    size_t aims[B2I_MAX_UNIT], easy = 0, total = 0;
+    const bool is_zstd = p->cparams->codec == B2C_CODEC_ZSTD;
+    const bool wants_ratio = p->cparams->clevel >= 8;
+    size_t fast[B2I_MAX_UNIT], aims[B2I_MAX_UNIT], easy = 0, total = 0;
     for (size_t k = 0; k < nstreams; k++) {
-        B2I_TRY(add_pieces(w, p, 1, src + k * len, len, &easy, err));
+        fast[k] = 0;
+        B2I_TRY(add_pieces(w, p, 1, src + k * len, len, &fast[k], err));
+        easy += fast[k];
     }
-    if (easy < nstreams * len / 8) {
+    const bool is_easy = easy < nstreams * len / 8;
+    if (is_easy && (wants_ratio || !is_zstd)) {
         return B2C_OK;
     }
     for (size_t k = 0; k < nstreams; k++) {
@@ -119,18 +127,22 @@ static b2c_status try_levels(b2i_worker *w, b2i_plan *p, const uint8_t *src, siz
         B2I_TRY(add_pieces(w, p, p->cparams->clevel, src + k * len, len, &aims[k], err));
         total += aims[k];
     }
+    size_t room = is_easy ? 0 : total / (wants_ratio ? 1280 : 160);
     for (size_t k = 0; k < nstreams; k++) {
-        size_t share = total / ((p->cparams->clevel < 8 ? 160 : 640) * nstreams);
-        size_t limit = p->typesize == 1 ? aims[k] - aims[k] / 64
-                                        : aims[k] + (share < aims[k] / 16 ? share : aims[k] / 16);
+        size_t share = is_zstd || room < aims[k] / 16 ? room : aims[k] / 16;
+        size_t most = p->typesize == 1 ? aims[k] - aims[k] / 64 : aims[k] + share;
+        size_t n = fast[k];
         for (size_t i = 0; i < sizeof lower && lower[i] < p->clevels[k]; i++) {
-            size_t n = 0;
             if (lower[i] == NOT_IF_LONG && is_long) {
                 continue;
             }
-            B2I_TRY(add_pieces(w, p, lower[i], src + k * len, len, &n, err));
-            if (n <= limit) {
+            if (lower[i] > 1) {
+                n = 0;
+                B2I_TRY(add_pieces(w, p, lower[i], src + k * len, len, &n, err));
+            }
+            if (n <= most) {
                 p->clevels[k] = lower[i];
+                room -= n > aims[k] ? n - aims[k] : 0;
             }
         }
     }

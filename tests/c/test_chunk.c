@@ -241,6 +241,33 @@ static void test_trial_of_small_blocks(void)
     free(chunk);
 }
 
+/* Few items that are not zero: in short streams high levels of ZSTD do worse than the first. */
+static void test_trial_of_sparse_data(void)
+{
+    enum { N = 1 << 20, ROOM = N + 32 };
+    uint8_t *src = calloc(1, N), *chunk = malloc(ROOM);
+    uint64_t seed = 7;
+    for (size_t i = 0; i < N; i += 4) {
+        uint64_t r = harness_random(&seed) >> 20;
+        b2i_st32le(src + i, r % 100 == 0 ? (uint32_t)(r >> 8) : 0);
+    }
+    size_t low, high;
+    b2c_cparams cp;
+    b2c_cparams_init(&cp);
+    cp.codec = B2C_CODEC_ZSTD;
+    cp.typesize = 4;
+    cp.blocksize = 65536;
+    if (b2c_codec_available(cp.codec)) {
+        cp.clevel = 1;
+        CHECK_EQ(b2c_compress(ctx, &cp, src, N, chunk, ROOM, &low, NULL), B2C_OK);
+        cp.clevel = 5;
+        CHECK_EQ(b2c_compress(ctx, &cp, src, N, chunk, ROOM, &high, NULL), B2C_OK);
+        CHECK(high <= low);
+    }
+    free(src);
+    free(chunk);
+}
+
 /* A picture, where only matches of four and five bytes from row to row save something. */
 static void test_noisy_picture(void)
 {
@@ -383,6 +410,7 @@ int main(void)
     test_round_trips();
     test_trials();
     test_trial_of_small_blocks();
+    test_trial_of_sparse_data();
     test_noisy_picture();
     test_specials();
     test_damage();
