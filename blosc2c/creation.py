@@ -22,12 +22,25 @@ import numpy as np
 from . import meta as metas
 from . import params
 from ._ffi import lib
+from .compress import compress2
 from .dtype import check_dtype, extension_name
 from .errors import ParameterError
 from .indexing import parse_key
 from .ndarray import EXTENSION_META, Array, NDArray, encode_meta, new_nd
-from .params import Keeping, SpecialValue, Storage, to_cparams, to_dparams
-from .partition import Shape, compute_chunks_blocks, fits_format, grid_of, in_order, slab_of, to_shape
+from .params import Codec, Keeping, SpecialValue, Storage, to_cparams, to_dparams
+from .partition import (
+    LONG_BLOCK_NBYTES,
+    Shape,
+    choose_blocks,
+    compute_chunks_blocks,
+    extended,
+    fits_format,
+    grid_of,
+    in_order,
+    short_block_nbytes,
+    slab_of,
+    to_shape,
+)
 from .schunk import ARRAY_META, SChunk, split_storage
 from .sources import ROWS_NBYTES, InStorageOrder, Items, Joined, Reshaped, Selected, by_number
 
@@ -36,14 +49,17 @@ if TYPE_CHECKING:
 
 _ND_KEYWORDS = ("chunks", "blocks", "cparams", "dparams", "meta", "storage")
 _KEYWORDS = tuple(dict.fromkeys((*_ND_KEYWORDS, *params.field_names(Keeping), "path")))
+_SLOW_CODECS = (Codec.ZLIB, Codec.ZSTD)  # at decoding
+_LEAST_FITTED = 1 << 20  # bytes of an array; smaller ones are not looked at
+_NOISY_RATIO, _REGULAR_RATIO = 3, 20  # below the first, above the second
 _SMALL_TYPESIZE = 255  # chunk headers tell no larger one, so values beyond it cannot be repeated
 
 
 # ---- The one place where arrays are made -----------------------------------
 
 
-def _new_array(shape: Any, dtype: Any, kwargs: Mapping[str, Any]) -> NDArray:
-    """An array whose chunks are still to be appended."""
+def _new_array(shape: Any, dtype: Any, kwargs: Mapping[str, Any], source: Any = None) -> NDArray:
+    """An array whose chunks are still to be appended, and look like parts of `source`."""
     params.reject_unknown(kwargs, _KEYWORDS, "the constructor of an NDArray", KeyError)
     rest = dict(kwargs)
     dt = check_dtype(dtype)
@@ -54,9 +70,12 @@ def _new_array(shape: Any, dtype: Any, kwargs: Mapping[str, Any]) -> NDArray:
     cparams = rest.get("cparams")
     if isinstance(cparams, dict) and {"chunks", "blocks"} & set(cparams):
         raise ParameterError("chunks and blocks are not cparams but keywords of their own")
-    chunks, blocks = compute_chunks_blocks(shape, rest.pop("chunks", None), rest.pop("blocks", None), dt)
-    nd = new_nd(shape, chunks, blocks, dt.itemsize)
     full = to_cparams(cparams, typesize=dt.itemsize)
+    given = rest.pop("blocks", None)
+    chunks, blocks = compute_chunks_blocks(shape, rest.pop("chunks", None), given, dt)
+    if given is None and source is not None and full.codec in _SLOW_CODECS:
+        blocks = _fitting_blocks(source, shape, dt, chunks, blocks)
+    nd = new_nd(shape, chunks, blocks, dt.itemsize)
     full.typesize, full.blocksize = dt.itemsize, int(lib.b2c_nd_blocksize(nd))
     dparams = to_dparams(rest.get("dparams"))
     storage = split_storage(rest, "the constructor of an NDArray", KeyError)
@@ -71,9 +90,36 @@ def _new_array(shape: Any, dtype: Any, kwargs: Mapping[str, Any]) -> NDArray:
     return NDArray._of(schunk, nd, dt)
 
 
-def _build(shape: Any, dtype: Any, kwargs: Mapping[str, Any], fill: Callable[[NDArray], None]) -> NDArray:
-    """A new array filled by `fill`; nothing is left on disk when that fails."""
-    array = _new_array(shape, dtype, kwargs)
+def _fitting_blocks(source: Any, shape: Shape, dtype: np.dtype[Any], chunks: Shape, blocks: Shape) -> Shape:
+    """Shorter blocks for data that hardly shrink, longer ones for the most regular; docs/partition.md."""
+    if math.prod(shape) * dtype.itemsize < _LEAST_FITTED:
+        return blocks
+    parts = []
+    for k in range(3):  # at both ends, and in the middle
+        box = tuple(slice((n - b) * k // 2, (n - b) * k // 2 + b) for n, b in zip(shape, blocks, strict=True))
+        parts.append(np.asarray(source[box], dtype).tobytes())
+    look = b"".join(parts)
+    chunk = compress2(look, codec=Codec.LZ4, clevel=1, typesize=min(dtype.itemsize, 255), nthreads=1)
+    ratio = len(look) / len(chunk)
+    if ratio > _REGULAR_RATIO:
+        fitting = choose_blocks(chunks, dtype.itemsize, LONG_BLOCK_NBYTES)
+    elif ratio < _NOISY_RATIO and dtype.itemsize > 1:
+        fitting = choose_blocks(chunks, dtype.itemsize, short_block_nbytes(dtype.itemsize))
+    else:
+        return blocks
+    padded, whole = math.prod(extended(chunks, fitting)), math.prod(extended(chunks, blocks))
+    return fitting if padded <= whole + whole // 16 else blocks
+
+
+def _build(
+    shape: Any,
+    dtype: Any,
+    kwargs: Mapping[str, Any],
+    fill: Callable[[NDArray], None],
+    source: Any = None,
+) -> NDArray:
+    """A new array filled by `fill`, with parts of `source`; nothing is left on disk when that fails."""
+    array = _new_array(shape, dtype, kwargs, source)
     try:
         with array.schunk.transaction():
             fill(array)
@@ -127,9 +173,11 @@ def asarray(array: Any, copy: bool | None = None, **kwargs: Any) -> NDArray:
         return _copy(array, dtype, kwargs)
     source = array if is_source(array) else np.asarray(array)
     dt = check_dtype(source.dtype if dtype is None else dtype)
-    if not isinstance(source, np.ndarray):
+    in_memory = isinstance(source, np.ndarray)
+    if not in_memory:
         _adopt_partition(source, dt, kwargs)
-    return _build(source.shape, dt, kwargs, lambda new: new._fill_from(_flattened(source, dt)))
+    look_at = source if in_memory else None
+    return _build(source.shape, dt, kwargs, lambda new: new._fill_from(_flattened(source, dt)), look_at)
 
 
 def is_source(obj: Any) -> bool:
@@ -413,7 +461,7 @@ def arange(
     rule = by_number(shape, lambda i: first + i.astype(inner) * (second - first))
     if dt.kind == "M":
         rule = by_number(shape, lambda i: first + i * (second - first))
-    return _build(shape, dt, kwargs, lambda new: new._fill_from(rule))
+    return _build(shape, dt, kwargs, lambda new: new._fill_from(rule), rule)
 
 
 def linspace(
@@ -444,7 +492,8 @@ def linspace(
         values = np.where(i == gaps, stop, values) if endpoint and gaps > 0 else values
         return np.floor(values) if dt.kind in "iu" else values
 
-    return _build(shape, dt, kwargs, lambda new: new._fill_from(by_number(shape, rule)))
+    source = by_number(shape, rule)
+    return _build(shape, dt, kwargs, lambda new: new._fill_from(source), source)
 
 
 def eye(N: int, M: int | None = None, k: int = 0, dtype: Any = np.float64, **kwargs: Any) -> NDArray:

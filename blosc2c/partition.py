@@ -1,7 +1,7 @@
 """Chunk and block shapes, and walking over the grid of chunks.
 
-The automatic rule depends on shape and item size alone, so that the same call makes the same file
-on every machine.  docs/partition.md gives its reasons.
+The automatic rule depends on shape, item size and, where an array is made of data, on these, so
+that the same call makes the same file on every machine.  docs/partition.md gives its reasons.
 
 * A block is the unit that is decoded: up to 64 KiB.  Its last axis is filled first, up to runs of
   16 KiB, then the axes before it, from last to first.
@@ -26,6 +26,7 @@ from .errors import LimitError, ParameterError
 from .params import MAX_BLOCKSIZE, MAX_BUFFERSIZE, MAX_DIM
 
 BLOCK_NBYTES = 64 << 10
+LONG_BLOCK_NBYTES = 128 << 10
 RUN_NBYTES = 16 << 10
 CHUNK_NBYTES = 8 << 20
 _MAX_SIZE = (1 << 63) - 1  # of an axis, in items
@@ -90,7 +91,7 @@ def compute_chunks_blocks(
         chunk = chunk or tuple(min(n, _MAX_PART) for n in whole)
         return chunk, (block or chunk)
     if block is None:
-        block = _choose_blocks(chunk or whole, itemsize)
+        block = choose_blocks(chunk or whole, itemsize)
     if chunk is None:
         chunk = _choose_chunks(whole, block, itemsize)
     if any(b > c for b, c in zip(block, chunk, strict=True)):
@@ -123,9 +124,15 @@ def _check_bytes(chunks: Shape, blocks: Shape, itemsize: int) -> None:
         )
 
 
-def _choose_blocks(within: Shape, itemsize: int) -> Shape:
+def short_block_nbytes(itemsize: int) -> int:
+    """Of blocks with planes of 8 KiB, but no less than 32 KiB."""
+    return min(max(itemsize * (8 << 10), 32 << 10), BLOCK_NBYTES)
+
+
+def choose_blocks(within: Shape, itemsize: int, nbytes: int = BLOCK_NBYTES) -> Shape:
+    """The shape of blocks of up to `nbytes` in a chunk or array."""
     blocks = [1] * len(within)
-    room = max(BLOCK_NBYTES // itemsize, 1)
+    room = max(nbytes // itemsize, 1)
     for axis in reversed(range(len(within))):
         limit = room
         if axis == len(within) - 1 and axis > 0:

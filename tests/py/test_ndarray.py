@@ -449,6 +449,41 @@ def test_partitions_do_not_depend_on_the_machine(shape, dtype, chunks, blocks):
     assert b2.compute_chunks_blocks(shape, dtype=dtype) == (chunks, blocks)
 
 
+@pytest.mark.parametrize(
+    ("name", "dtype", "blocks"),
+    [
+        ("noise", "f4", (4, 2000)),
+        ("noise", "i2", (8, 2000)),
+        ("noise", "f8", (4, 2000)),
+        ("noise", "u1", (32, 2000)),
+        ("regular", "f4", (16, 2000)),
+        ("between", "f4", (8, 2000)),
+    ],
+)
+def test_blocks_fit_the_data(name, dtype, blocks):
+    """What docs/partition.md promises; a change makes other files."""
+    a = np.arange(4 * 10**6).reshape(2000, 2000)
+    if name != "regular":
+        a = np.random.default_rng(0).integers(0, 1 << 20, a.shape) * (a % 32 == 0 if name == "between" else 1)
+    a = a.astype(dtype)
+    b = b2.asarray(a)
+    assert b.blocks == blocks
+    np.testing.assert_array_equal(b[:], a)
+    chunks, unseen = b2.compute_chunks_blocks(a.shape, dtype=dtype)
+    assert b.chunks == chunks
+    for kwargs in ({"blocks": unseen}, {"cparams": {"codec": b2.Codec.LZ4}}):
+        assert b2.asarray(a, **kwargs).blocks == unseen
+    assert b2.asarray(a[:100]).blocks == b2.compute_chunks_blocks((100, 2000), dtype=dtype)[1]
+
+
+def test_blocks_fit_rules_and_tall_arrays():
+    assert b2.arange(10**6).blocks == (16130,)
+    assert b2.linspace(0, 1, 10**6).blocks == (8131,)
+    noise = np.random.default_rng(0).integers(0, 1 << 20, (10**6, 3), "i4")
+    assert b2.asarray(noise).blocks == (2718, 3)
+    assert b2.asarray(noise.T).chunks == b2.compute_chunks_blocks((3, 10**6), dtype="i4")[0]
+
+
 def test_bytes_depend_on_data_and_parameters_alone(tmp_path):
     a = np.random.default_rng(0).integers(0, 50, (300, 400), dtype="<i4")
     frames = {b2.asarray(a, cparams={"nthreads": n}, **{"chunks": (100, 130)}).to_cframe() for n in (1, 2, 5)}
