@@ -454,7 +454,7 @@ def _address(ptr: Any) -> int:
 
 def handle_at(ptr: Any) -> Handle | None:
     """The handle of a C object, if it has one."""
-    handle = _by_address.get(_address(ptr))
+    handle = _handles.get(_address(ptr))
     return None if handle is None or handle.is_closed else handle  # or the address is another's
 
 
@@ -469,28 +469,28 @@ class Handle:
 
     _cond: threading.Condition
 
+    writes_to: str | None = None  # path of a file that is to be closed
+    _locks: str | None = None
+    limits: Any = None  # Limits of what it returns; None: the default
+    is_new = False  # made here, not opened: its metalayers may have any size
+    may_outdate = False  # others may change what it was opened on
+    # Damaged chunks, which are read as zeros, and what is wrong; None: that is an error.
+    damage: dict[int, BaseException] | None = None
+    _closed_because = ""
+    _nwriters = 0  # that wait or write
+    _nwaiting = 0  # of those
+    _writer = 0  # thread that is writing
+    _is_free = True  # to be read at once: open, no writer about, no lock file
+    owner: weakref.ref[Any] | None = None  # the SChunk that shows it
+
     def __init__(self, ptr: Any, free: Any, noun: str) -> None:
         self._ptr = ffi.gc(ptr, free)
         self.noun = noun
-        self.writes_to: str | None = None  # path of a file that is to be closed
-        self._locks: str | None = None
-        self.limits: Any = None  # Limits of what it returns; None: the default
-        self.is_new = False  # made here, not opened: its metalayers may have any size
-        self.may_outdate = False  # others may change what it was opened on
-        # Damaged chunks, which are read as zeros, and what is wrong; None: that is an error.
-        self.damage: dict[int, BaseException] | None = None
-        self._filled: dict[int, int] = {}  # how many there were before each of them
+        self._filled: dict[int, int] = {}  # how many damaged chunks there were before each of them
         self._followers: dict[int, weakref.ref[Any]] = {}  # by id(); a WeakSet takes far longer
-        self._closed_because = ""
         self._readers: collections.deque[None] = collections.deque()  # as many as there are
-        self._nwriters = 0  # that wait or write
-        self._nwaiting = 0  # of those
-        self._writer = 0  # thread that is writing
-        self._is_free = True  # to be read at once: open, no writer about, no lock file
         self.called: dict[str, Any] = {}  # what C calls for it, by kind
-        self.owner: weakref.ref[Any] | None = None  # the SChunk that shows it
-        _handles.add(self)
-        _by_address[_address(ptr)] = self
+        _handles[_address(ptr)] = self
 
     def __getattr__(self, name: str) -> Any:
         """The condition of those who wait: made when first somebody may have to."""
@@ -724,13 +724,13 @@ class Handle:
             warn(f"{self.writes_to} was open for writing and never closed", ResourceWarning, 2, source=self)
 
 
-_handles: weakref.WeakSet[Handle] = weakref.WeakSet()
-_by_address: weakref.WeakValueDictionary[int, Handle] = weakref.WeakValueDictionary()
+# By address.  One that was closed, for which nothing is to be done, may have lost its place to another.
+_handles: weakref.WeakValueDictionary[int, Handle] = weakref.WeakValueDictionary()
 
 
 def _after_fork() -> None:
     threads.lock = threading.Lock()
-    for handle in list(_handles):
+    for handle in list(_handles.values()):
         handle.after_fork()
 
 

@@ -138,12 +138,9 @@ class Meta(Mapping[str, Any]):
 
     def find(self, name: str) -> bytes | None:
         """raw(), or None when there is none."""
-        key = _key(name)
-        return None if key is None else self.stored(key)
-
-    def stored(self, key: bytes) -> bytes | None:
-        """find() by the stored form of a name."""
-        schunk = self._schunk
+        key, schunk = _key(name), self._schunk
+        if key is None:
+            return None
         _, scratch, need, err = _ffi.small_call()
         with schunk.handle as ptr:
             status = lib.b2c_schunk_meta_get(ptr, key, scratch, _ffi.SMALL_NBYTES, need, err)

@@ -129,12 +129,27 @@ class NDArray:
     # ---- making the object -------------------------------------------------
 
     @classmethod
-    def _from_schunk(cls, schunk: SChunk, meta: bytes | None = None) -> NDArray:
-        """The array in a super-chunk; `meta` is its array_meta(), when that is known."""
-        nd, err = ffi.new("b2c_nd *"), _ffi.small_call()[3]
+    def _if_array(cls, schunk: SChunk) -> NDArray | None:
+        """The array in a super-chunk, if it has one."""
+        _, _, n, err = _ffi.small_call()
+        nd, dtype = ffi.new("b2c_nd *"), ffi.new("void **")
         with schunk.handle as ptr:
-            check(lib.b2c_nd_from_schunk(ptr, nd, err), err, schunk.urlpath)
-        return cls._of(schunk, nd, _stored_dtype(schunk, nd.itemsize, meta))
+            status = lib.b2c_nd_open(ptr, nd, dtype, n, err)
+            if status == lib.B2C_E_NOT_FOUND:
+                return None
+            check(status, err, schunk.urlpath)
+            text = bytes(ffi.buffer(dtype[0], n[0])) if n[0] else b""
+        return cls._of(schunk, nd, _stored_dtype(schunk, nd.itemsize, text))
+
+    @classmethod
+    def _from_schunk(cls, schunk: SChunk) -> NDArray:
+        """The array in a super-chunk, which is closed when there is none."""
+        array = cls._if_array(schunk)
+        if array is None:
+            path = schunk.urlpath
+            schunk.close()
+            raise FormatError(f"{path or 'the frame'} is an SChunk without array metadata", path=path)
+        return array
 
     @classmethod
     def _of(cls, schunk: SChunk, nd: Any, dtype: np.dtype[Any]) -> NDArray:
@@ -778,17 +793,12 @@ def _chunks_along(first: int, n: int, stride: int, chunk: int) -> np.ndarray[Any
     return np.arange(ends[0] // chunk, ends[1] // chunk + 1)
 
 
-def _stored_dtype(schunk: SChunk, itemsize: int, meta: bytes | None) -> np.dtype[Any]:
+def _stored_dtype(schunk: SChunk, itemsize: int, stored: bytes) -> np.dtype[Any]:
     """The dtype that the array's metalayer tells; bytes when it does not."""
-    raw = schunk.array_meta() if meta is None else meta
-    assert raw is not None, "b2c_nd_from_schunk() has found it"
-    _, _, n, err = _ffi.small_call()
-    nd, at = ffi.new("b2c_nd *"), ffi.new("size_t *")
-    check(lib.b2c_nd_meta_decode(raw, len(raw), nd, at, n, err), err, schunk.urlpath)
-    if not n[0]:
+    if not stored:
         return np.dtype((np.bytes_, itemsize))
     try:
-        text = raw[at[0] : at[0] + n[0]].decode()
+        text = stored.decode()
     except UnicodeDecodeError as exc:
         raise FormatError(f"the dtype is not UTF-8: {exc}", path=schunk.urlpath, field="dtype") from None
     dt = dtypes.from_text(text, itemsize, schunk.urlpath)

@@ -417,6 +417,11 @@ def to_path(urlpath: str | bytes | os.PathLike[str]) -> str:
     return path
 
 
+def to_place(path: str) -> str:
+    """An absolute path, for when the working directory is another one."""
+    return path if os.path.isabs(path) else os.path.abspath(path)
+
+
 def field_names(cls: type) -> list[str]:
     """Names of the fields of a dataclass, in order."""
     return [f.name for f in fields(cls)]
@@ -438,6 +443,17 @@ def to_cparams(value: CParams | Mapping[str, Any] | None, **defaults: Any) -> CP
     if value and "filters" in value and "filters_meta" not in value:
         given["filters_meta"] = [0] * MAX_FILTERS
     return CParams(**given)
+
+
+_kept_dparams = DParams()
+
+
+def default_dparams() -> DParams:
+    """to_dparams(None), but shared, and not to be changed: 1 µs of opening a file."""
+    global _kept_dparams
+    if _kept_dparams.nthreads != dparams_dflts["nthreads"]:
+        _kept_dparams = to_dparams(None)
+    return _kept_dparams
 
 
 def to_dparams(value: DParams | Mapping[str, Any] | None) -> DParams:

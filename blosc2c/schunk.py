@@ -35,7 +35,6 @@ DEFAULT_CHUNKSIZE = 1 << 24  # without data
 MAX_DEFAULT_CHUNKSIZE = 1 << 28  # with data: one chunk up to here
 MAX_SECONDS = 10  # of reading again what changes meanwhile
 ARRAY_META = ("b2nd", "caterva")  # metalayers that make a super-chunk an array
-_ARRAY_KEYS = [name.encode() for name in ARRAY_META]
 
 T = TypeVar("T")
 
@@ -80,7 +79,7 @@ class _Source(NamedTuple):
     """Where an SChunk was opened from."""
 
     urlpath: str | None
-    contiguous: bool
+    contiguous: bool | None  # None: what is at the place
     keep: Any = None  # memory that the C object borrows, or the object that it reads from
     offset: int = 0
     mmap_mode: str | None = None
@@ -179,7 +178,7 @@ class SChunk(Editing, Callbacks, VLBlocks):
         path = storage.path
         if path is None or not os.path.exists(path):
             raise ParameterError(f"mode 'r' opens what is there, and there is no {path}", field="mode")
-        place = os.path.abspath(path)
+        place = params.to_place(path)
         handle = open_handle(path, place, "r", 0, storage.mmap_mode, storage.locking, storage.limits)
         source = _Source(
             path,
@@ -230,7 +229,7 @@ class SChunk(Editing, Callbacks, VLBlocks):
         c.storage = lib.B2C_STORAGE_MEMORY
         if path is not None:
             c.storage = lib.B2C_STORAGE_FILE if storage.contiguous else lib.B2C_STORAGE_DIR
-            c_path = ffi.new("char[]", os.fsencode(os.path.abspath(path)))
+            c_path = ffi.new("char[]", os.fsencode(params.to_place(path)))
             c.path = c_path
         c.durability = params.check_durability(storage.durability)
         c.checksums = bool(storage.checksums)
@@ -262,7 +261,7 @@ class SChunk(Editing, Callbacks, VLBlocks):
             bool(storage.contiguous),
             mmap_mode=storage.mmap_mode,
             locking=storage.locking,
-            place="" if path is None else os.path.abspath(path),
+            place="" if path is None else params.to_place(path),
         )
         self._held = []
         self._c_nthreads = cparams.nthreads
@@ -274,7 +273,8 @@ class SChunk(Editing, Callbacks, VLBlocks):
         self._held = []
         self._source = source
         self._c_nthreads = _ffi.threads.nthreads
-        self._dparams = to_dparams(kwargs.get("dparams"))
+        dparams = kwargs.get("dparams")
+        self._dparams = params.default_dparams() if dparams is None else to_dparams(dparams)
         if kwargs.get("cparams") is not None:
             self.cparams = to_cparams(kwargs["cparams"], **asdict(self.cparams))
 
@@ -340,7 +340,12 @@ class SChunk(Editing, Callbacks, VLBlocks):
     @property
     def contiguous(self) -> bool:
         """Whether it is kept as one frame."""
-        return self._source.contiguous
+        known = self._source.contiguous
+        if known is None and not self.handle.is_closed:
+            storage = self.c_info().storage
+            if storage != lib.B2C_STORAGE_MEMORY:  # where changes of what is there are kept
+                return bool(storage == lib.B2C_STORAGE_FILE)
+        return not os.path.isdir(self._source.place) if known is None else known
 
     @property
     def is_writable(self) -> bool:
@@ -363,16 +368,7 @@ class SChunk(Editing, Callbacks, VLBlocks):
     @property
     def is_array(self) -> bool:
         """Whether it holds the chunks of an n-dimensional array."""
-        return self.array_meta() is not None
-
-    def array_meta(self) -> bytes | None:
-        """The metalayer that makes it an array, as it is stored; None when there is none."""
-        meta = self.meta
-        for key in _ARRAY_KEYS:
-            stored = meta.stored(key)
-            if stored is not None:
-                return stored
-        return None
+        return any(name in self.meta for name in ARRAY_META)
 
     @property
     def cparams(self) -> CParams:

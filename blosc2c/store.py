@@ -77,14 +77,6 @@ def open_handle(
     return handle
 
 
-def _is_contiguous(handle: Handle, path: str) -> bool:
-    info = ffi.new("b2c_schunk_info *")
-    lib.b2c_schunk_info_get(handle.get(), info)
-    if info.storage == lib.B2C_STORAGE_MEMORY:  # changes of what is there stay in memory
-        return not os.path.isdir(path)
-    return bool(info.storage == lib.B2C_STORAGE_FILE)
-
-
 def open(
     urlpath: Path | None = None, mode: str = "r", offset: int = 0, *, path: Path | None = None, **kwargs: Any
 ) -> SChunk | NDArray:
@@ -116,9 +108,13 @@ def open(
 
     What an object's read_at() raises is passed on.
     """
-    schunk = _open(path if urlpath is None else urlpath, mode, offset, kwargs)
-    meta = schunk.array_meta()
-    return schunk if meta is None else NDArray._from_schunk(schunk, meta)
+    return _shown(_open(path if urlpath is None else urlpath, mode, offset, kwargs))
+
+
+def _shown(schunk: SChunk) -> SChunk | NDArray:
+    """The array in it, or itself when there is none."""
+    array = NDArray._if_array(schunk)
+    return schunk if array is None else array
 
 
 def open_schunk(urlpath: Path, mode: str = "r", offset: int = 0, **kwargs: Any) -> SChunk:
@@ -128,14 +124,16 @@ def open_schunk(urlpath: Path, mode: str = "r", offset: int = 0, **kwargs: Any) 
 
 def open_array(urlpath: Path, mode: str = "r", offset: int = 0, **kwargs: Any) -> NDArray:
     """open() that gives an NDArray; FormatError for a frame without one."""
-    schunk = _open(urlpath, mode, offset, kwargs)
-    if not schunk.is_array:
-        schunk.close()
-        raise FormatError(f"{schunk.urlpath} is an SChunk without array metadata", path=schunk.urlpath)
-    return NDArray._from_schunk(schunk)
+    return NDArray._from_schunk(_open(urlpath, mode, offset, kwargs))
 
 
 def _open(urlpath: Path | None, mode: str, offset: int, kwargs: dict[str, Any]) -> SChunk:
+    if kwargs or mode != "r" or type(offset) is not int or offset or type(urlpath) is not str:
+        return _open_as_told(urlpath, mode, offset, kwargs)
+    return _open_path(to_path(urlpath), "r", 0, None, params.wants_lock(None, None), False, kwargs)
+
+
+def _open_as_told(urlpath: Path | None, mode: str, offset: int, kwargs: dict[str, Any]) -> SChunk:
     if urlpath is None:
         raise TypeError("open() needs a urlpath")
     params.check_deserialize(kwargs.pop("deserialize", "safe"))
@@ -164,21 +162,32 @@ def _open(urlpath: Path | None, mode: str, offset: int, kwargs: dict[str, Any]) 
         if mode != "r" or offset or locking:
             raise ParameterError("members can only be read: mode 'r', no offset, no lock", field="mode")
         return containers.open_member(path, member, kwargs)
-    place = os.path.abspath(path)
-    try:
-        handle = open_handle(path, place, mode, offset, mmap_mode, locking, kwargs.get("limits"), fills)
-    except FormatError:
-        if offset == 0:
-            containers.refuse_whole(path)
-        raise
-    source = _Source(path, _is_contiguous(handle, path), None, offset, mmap_mode, locking, place)
-    schunk = SChunk._wrap(handle, source, kwargs)
+    schunk = _open_path(path, mode, offset, mmap_mode, locking, fills, kwargs)
     if empties and not schunk.is_array:
         schunk = _emptied(schunk)
     schunk = _keep(schunk, kwargs)
     if fills:
         schunk.handle.damage = {}
     return schunk
+
+
+def _open_path(
+    path: str,
+    mode: str,
+    offset: int,
+    mmap_mode: str | None,
+    locking: bool,
+    copy: bool,
+    kwargs: dict[str, Any],
+) -> SChunk:
+    place = params.to_place(path)
+    try:
+        handle = open_handle(path, place, mode, offset, mmap_mode, locking, kwargs.get("limits"), copy)
+    except FormatError:
+        if offset == 0:
+            containers.refuse_whole(path)
+        raise
+    return SChunk._wrap(handle, _Source(path, None, None, offset, mmap_mode, locking, place), kwargs)
 
 
 def _fills_damage(on_damage: str | None, mode: str, locking: bool) -> bool:
@@ -234,8 +243,7 @@ def from_cframe(
     """The NDArray or SChunk in the bytes of a frame; see schunk_from_cframe()."""
     params.check_deserialize(deserialize)
     handle, keep = handle_from_cframe(cframe, copy, limits)
-    schunk = SChunk._wrap(handle, _Source(None, True, keep), {})
-    return NDArray._from_schunk(schunk) if schunk.is_array else schunk
+    return _shown(SChunk._wrap(handle, _Source(None, True, keep), {}))
 
 
 def ndarray_from_cframe(
@@ -244,10 +252,7 @@ def ndarray_from_cframe(
     """The NDArray in the bytes of a frame; FormatError when it holds no array."""
     params.check_deserialize(deserialize)
     handle, keep = handle_from_cframe(cframe, copy, limits)
-    schunk = SChunk._wrap(handle, _Source(None, True, keep), {})
-    if not schunk.is_array:
-        raise FormatError("the frame is an SChunk without array metadata")
-    return NDArray._from_schunk(schunk)
+    return NDArray._from_schunk(SChunk._wrap(handle, _Source(None, True, keep), {}))
 
 
 def remove_urlpath(path: Path | None) -> None:

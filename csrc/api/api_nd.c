@@ -54,9 +54,24 @@ b2c_status b2c_nd_meta_decode(const void *meta, size_t meta_len, b2c_nd *nd, siz
 
 b2c_status b2c_nd_from_schunk(const b2c_schunk *schunk, b2c_nd *nd, b2c_error *err)
 {
+    b2i_span dtype;
     NEED(schunk);
     NEED(nd);
-    return b2i_nd_from_schunk(schunk, nd, err);
+    return b2i_nd_from_schunk(schunk, nd, &dtype, err);
+}
+
+b2c_status b2c_nd_open(const b2c_schunk *schunk, b2c_nd *nd, const void **dtype, size_t *dtype_len,
+                       b2c_error *err)
+{
+    b2i_span stored;
+    NEED(schunk);
+    NEED(nd);
+    NEED(dtype);
+    NEED(dtype_len);
+    B2I_TRY(b2i_nd_from_schunk(schunk, nd, &stored, err));
+    *dtype = stored.p;
+    *dtype_len = stored.n;
+    return B2C_OK;
 }
 
 b2c_status b2c_nd_read(const b2c_schunk *schunk, b2c_ctx *ctx, const b2c_nd *nd,

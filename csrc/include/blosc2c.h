@@ -890,6 +890,13 @@ B2C_API B2C_MUST_USE b2c_status b2c_nd_from_schunk(const b2c_schunk *schunk, b2c
                                                    b2c_error *err);
 
 /*
+ * The same, with the dtype string, which is not terminated by a zero: NULL and 0 when there is
+ * none.  It belongs to the schunk and stays until that is changed, refreshed or freed.
+ */
+B2C_API B2C_MUST_USE b2c_status b2c_nd_open(const b2c_schunk *schunk, b2c_nd *nd,
+                                            const void **dtype, size_t *dtype_len, b2c_error *err);
+
+/*
  * Reads the box start[d], start[d] + step[d], … (count[d] items, step >= 1)
  * into dst as a C-ordered array of shape count, touching only the blocks
  * needed.  B2C_E_RANGE when the box leaves the shape, B2C_E_OUTPUT_SIZE.

@@ -78,10 +78,11 @@ void b2i_nd_meta_set_shape(uint8_t *meta, uint32_t ndim, const uint64_t *shape);
 /* The metalayer of an array, or NULL. */
 b2i_meta *b2i_nd_meta_find(const b2c_schunk *schunk);
 
-/* The shapes in it, but for the item size; B2C_E_LIMIT when there are too many dimensions. */
+/* The shapes in it, but for the item size, and its dtype; B2C_E_LIMIT: too many dimensions. */
 b2c_status b2i_nd_meta_read(const b2i_meta *meta, const b2c_limits *limits, b2c_nd *nd,
-                            b2c_error *err);
-b2c_status b2i_nd_from_schunk(const b2c_schunk *schunk, b2c_nd *nd, b2c_error *err);
+                            b2i_span *dtype, b2c_error *err);
+b2c_status b2i_nd_from_schunk(const b2c_schunk *schunk, b2c_nd *nd, b2i_span *dtype,
+                              b2c_error *err);
 
 /* A box of items: start[d], start[d] + step[d], … (count[d] of them, step >= 1). */
 typedef struct b2i_box {

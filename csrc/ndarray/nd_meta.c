@@ -220,10 +220,12 @@ b2i_meta *b2i_nd_meta_find(const b2c_schunk *schunk)
 }
 
 b2c_status b2i_nd_meta_read(const b2i_meta *meta, const b2c_limits *limits, b2c_nd *nd,
-                            b2c_error *err)
+                            b2i_span *dtype, b2c_error *err)
 {
     size_t at, len;
-    B2I_TRY(b2i_nd_meta_decode(b2i_meta_span(meta), nd, &at, &len, err));
+    const b2i_span stored = b2i_meta_span(meta);
+    B2I_TRY(b2i_nd_meta_decode(stored, nd, &at, &len, err));
+    *dtype = len > 0 ? b2i_span_of(stored.p + at, len) : b2i_span_of(NULL, 0);
     if (nd->ndim > limits->max_ndim) {
         return b2i_fail_sizes(err, B2C_E_LIMIT, B2C_NO_OFFSET,
                               "the array has more dimensions than the limit", limits->max_ndim,
@@ -232,7 +234,7 @@ b2c_status b2i_nd_meta_read(const b2i_meta *meta, const b2c_limits *limits, b2c_
     return B2C_OK;
 }
 
-b2c_status b2i_nd_from_schunk(const b2c_schunk *schunk, b2c_nd *nd, b2c_error *err)
+b2c_status b2i_nd_from_schunk(const b2c_schunk *schunk, b2c_nd *nd, b2i_span *dtype, b2c_error *err)
 {
     b2c_nd out;
     const b2i_meta *meta = b2i_nd_meta_find(schunk);
@@ -240,7 +242,7 @@ b2c_status b2i_nd_from_schunk(const b2c_schunk *schunk, b2c_nd *nd, b2c_error *e
         return b2i_fail_field(err, B2C_E_NOT_FOUND, B2C_NO_OFFSET, "b2nd",
                               "the super-chunk is not an n-dimensional array");
     }
-    B2I_TRY(b2i_nd_meta_read(meta, &schunk->limits, &out, err));
+    B2I_TRY(b2i_nd_meta_read(meta, &schunk->limits, &out, dtype, err));
     b2c_status st = find_itemsize(schunk, &out, err);
     if (st == B2C_E_ARGUMENT || st == B2C_E_LIMIT) {
         st = B2C_E_CORRUPT;

@@ -209,7 +209,8 @@ static b2c_status check_stored(const b2c_schunk *s, const b2c_nd *nd, const b2i_
                                b2c_error *err)
 {
     b2c_nd stored;
-    B2I_TRY(b2i_nd_from_schunk(s, &stored, err));
+    b2i_span dtype;
+    B2I_TRY(b2i_nd_from_schunk(s, &stored, &dtype, err));
     bool same = stored.ndim == nd->ndim && (g->chunk_total == 0 || stored.itemsize == nd->itemsize);
     for (uint32_t d = 0; same && d < nd->ndim; d++) {
         same = stored.shape[d] == nd->shape[d] && stored.chunks[d] == nd->chunks[d] &&

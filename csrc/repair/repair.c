@@ -148,7 +148,8 @@ static b2c_status read_grid(repair_job *j, const b2i_meta *meta, b2i_grid *grid,
 {
     const b2i_state *now = &j->found.s->now;
     b2c_nd nd;
-    B2I_TRY(b2i_nd_meta_read(meta, &j->ctx->limits, &nd, why));
+    b2i_span dtype;
+    B2I_TRY(b2i_nd_meta_read(meta, &j->ctx->limits, &nd, &dtype, why));
     nd.itemsize = 1;
     B2I_TRY(b2i_grid_make(&nd, grid, why));
     uint64_t items = grid->chunk_total > 0 ? grid->chunk_nbytes : 0; /* as b2i_nd_from_schunk() */

@@ -176,6 +176,10 @@ static void test_arrays(void)
             B2C_E_ARGUMENT);
         CHECK_EQ(b2c_nd_append_chunks(s, parallel, &nd, 0, b2c_nd_nchunks(&nd), src, nbytes, &err),
                  B2C_OK);
+        const void *dtype = NULL;
+        size_t dtype_len = 0;
+        CHECK_EQ(b2c_nd_open(s, &back, &dtype, &dtype_len, &err), B2C_OK);
+        CHECK(dtype_len == 3 && memcmp(dtype, "|u1", 3) == 0);
         CHECK_EQ(b2c_nd_from_schunk(s, &back, &err), B2C_OK);
         if (b2c_nd_nchunks(&nd) > 0) {
             CHECK_EQ(back.itemsize, nd.itemsize);
