@@ -176,7 +176,8 @@ b2c_status b2i_plan_try(b2c_ctx *ctx, b2i_plan *p, b2i_split split, b2c_error *e
     }
     size_t nstreams = p->is_split ? p->typesize : 1, len = sample.n / nstreams;
     /* The highest levels find matches far away, which pieces do not show: short ones, and in bytes
-     * all that there are. */
-    levels = levels && (p->is_split || p->cparams->clevel < (p->typesize == 1 ? 7 : 9));
+     * all that there are.  Only ZSTD sometimes makes more of bytes at a higher level. */
+    levels = levels && (p->is_split || p->cparams->clevel < (p->typesize == 1 ? 7 : 9)) &&
+             (p->typesize > 1 || id == B2C_CODEC_ZSTD);
     return levels ? try_levels(w, p, sample.p, nstreams, len, err) : B2C_OK;
 }
