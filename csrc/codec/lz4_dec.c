@@ -13,6 +13,7 @@ enum {
     MIN_MATCH = 4,
     FAST_IN = 32, /* a token, 16 bytes for its literals, the distance, a byte of length; and more */
     FAST_OUT = 64, /* 16 bytes for literals, then 24 for a short match; and more */
+    RUN = 128,     /* bytes that a run is given at once: its length cannot be predicted */
     MANY = 64      /* literals of a sequence that need this much more room on both sides */
 };
 
@@ -89,6 +90,8 @@ static void decode_fast(decoder *state)
         if ((len <= 32) & (distance >= B2I_LZ_SHORT)) {
             memcpy(op, op - distance, 16);
             memcpy(op + 16, op + 16 - distance, 16);
+        } else if ((distance == 1) & (d.op_end - op >= RUN) & (len <= RUN)) {
+            memset(op, op[-1], RUN);
         } else {
             b2i_lz_copy(op, distance, len);
         }
