@@ -15,6 +15,7 @@
 
 enum {
     MIN_PROBED = 4096,
+    MAX_SHORT = 16384,
     DICT_LEVEL = 1,    /* of all frames made with a dictionary */
     TRAIN_FACTOR = 64, /* a dictionary is trained on up to so many times its size */
     MIN_SAMPLES = 16,  /* of the training */
@@ -84,6 +85,40 @@ static size_t encode_fast(ZSTD_CCtx *cctx, uint8_t *dst, size_t cap, const uint8
     return ZSTD_compress2(cctx, dst, cap, src, n);
 }
 
+/* The start of a stream, up to MAX_SHORT bytes, at level 1: 0 bytes unless it shrinks to a sixth.
+ */
+typedef struct start {
+    size_t len;
+    uint8_t bytes[MAX_SHORT / 6];
+} start;
+
+static b2c_status encode_start(b2i_codec_state *state, const uint8_t *src, size_t n, start *out)
+{
+    ZSTD_CCtx *cctx = context(&state->zstd_fast);
+    if (cctx == NULL) {
+        return B2C_E_MEMORY;
+    }
+    n = n < MAX_SHORT ? n : MAX_SHORT;
+    const size_t len = encode_fast(cctx, out->bytes, n / 6, src, n);
+    out->len = ZSTD_isError(len) ? 0 : len;
+    return ZSTD_isError(len) ? status_of(len, B2C_OK) : B2C_OK; /* B2C_OK: no room */
+}
+
+/*
+ * The library's level for streams that are not easy.  It has a table of parameters for lengths up
+ * to 16, 128 and 256 KiB and for longer ones, and the same level means more effort in some of them.
+ */
+static int level_of_hard(int clevel, size_t n)
+{
+    static const size_t limits[] = { MAX_SHORT, 131072, 262144 };
+    static const uint8_t highest[] = { 15, 18, 17, 18 };
+    size_t row = 0;
+    while (row < 3 && n > limits[row]) {
+        row++;
+    }
+    return clevel == B2I_MAX_CLEVEL ? highest[row] : 7;
+}
+
 static b2c_status zstd_encode(b2i_codec_state *state, int clevel, const b2i_dict *dict,
                               const uint8_t *src, size_t n, uint8_t *dst, size_t cap,
                               size_t *out_len)
@@ -101,15 +136,28 @@ static b2c_status zstd_encode(b2i_codec_state *state, int clevel, const b2i_dict
     if (cctx == NULL) {
         return B2C_E_MEMORY;
     }
+    start easy; /* most of it is not written */
+    easy.len = 0;
     if (use_dict) {
         len = ZSTD_compress_usingCDict(cctx, dst, cap, src, n, dict->enc);
     } else if (fast) {
         len = encode_fast(cctx, dst, cap, src, n);
     } else {
-        len = ZSTD_compressCCtx(cctx, dst, cap, src, n, levels[clevel]);
+        int level = levels[clevel];
+        if (clevel == B2I_MAX_CLEVEL || (clevel == 5 && n <= MAX_SHORT)) {
+            B2I_TRY(encode_start(state, src, n, &easy));
+            level = easy.len > 0 ? level : level_of_hard(clevel, n);
+        }
+        len = ZSTD_compressCCtx(cctx, dst, cap, src, n, level);
     }
     if (ZSTD_isError(len)) {
-        return status_of(len, B2C_OK); /* B2C_OK: no room */
+        B2I_TRY(status_of(len, B2C_OK)); /* B2C_OK: no room */
+        len = 0;
+    }
+    /* Of rare values in short streams the first level often makes less. */
+    if (n <= MAX_SHORT && easy.len > 0 && easy.len <= cap && (len == 0 || easy.len < len)) {
+        memcpy(dst, easy.bytes, easy.len);
+        len = easy.len;
     }
     *out_len = len;
     return B2C_OK;

@@ -187,6 +187,20 @@ static void test_highest_level(const b2i_codec *codec)
     free(data);
 }
 
+/* Short streams of ZSTD get as much effort as pays: at levels 5 and 9 that of 4 and 8, unless they
+ * shrink to a sixth at once. */
+static void test_effort(const b2i_codec *codec)
+{
+    enum { N = 16000, FEW_VALUES = 2, RARELY = 1 };
+    uint8_t *data = room_of(N);
+    generate(data, N, FEW_VALUES, 3);
+    CHECK(round_trip(codec, 9, NULL, data, N) == round_trip(codec, 8, NULL, data, N));
+    CHECK(round_trip(codec, 5, NULL, data, N) == round_trip(codec, 4, NULL, data, N));
+    generate(data, N, RARELY, 3);
+    CHECK(round_trip(codec, 9, NULL, data, N) < round_trip(codec, 8, NULL, data, N));
+    free(data);
+}
+
 /* The same bytes whatever the state was used for. */
 static void test_determinism(const b2i_codec *codec, const b2i_dict *dict)
 {
@@ -485,6 +499,9 @@ int main(void)
         test_round_trips(codec);
         test_cap(codec);
         test_highest_level(codec);
+        if (codec->id == B2C_CODEC_ZSTD) {
+            test_effort(codec);
+        }
         test_determinism(codec, NULL);
         test_mutations(codec, NULL);
         test_dict(codec);
