@@ -2,9 +2,9 @@
  * bitshuffle_avx512.c: bitshuffle for AVX-512 with VBMI and GFNI.
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * 512 elements at a time, so that rows are read and written in whole cache lines: a byte shuffle
- * into planes that stay in the L1 cache, then for each plane 64 times 8 by 8 bits,
- * and the bytes of these to 8 rows.
+ * In groups of 512 elements, so that rows are read and written in whole cache lines: a byte shuffle
+ * of a group, or of several, into planes that stay in the L1 cache, then for each plane of a group
+ * 64 times 8 by 8 bits, and the bytes of these to 8 rows.
  */
 #include "bitshuffle.h"
 #include "shuffle.h"
@@ -14,10 +14,22 @@
 
 enum {
     ROW = 64,
-    GROUP = 8 * ROW,    /* elements */
-    APART = GROUP + 64, /* of planes, for the sake of cache sets */
-    MAX_UNIT = 32       /* so many planes are 18 kB */
+    GROUP = 8 * ROW, /* elements */
+    MAX_UNIT = 32,   /* so many planes of a group are 18 kB */
+    ROOM = MAX_UNIT * (GROUP + VEC_LEN)
 };
+
+/*
+ * How many groups of units of 3 are shuffled at once: their byte shuffle has much to prepare, and
+ * reads across what was just written, for which it had to wait with a single group.  Steps are of
+ * about the same length.
+ */
+static size_t groups_of_3(size_t row_len)
+{
+    const size_t most = MAX_UNIT / 3, ngroups = (row_len + ROW - 1) / ROW;
+    const size_t nsteps = (ngroups + most - 1) / most, n = (ngroups + nsteps - 1) / nsteps;
+    return n * ROW <= row_len ? n : row_len / ROW;
+}
 
 /*
  * Each 8 bytes as a matrix of 8 by 8 bits.  The instruction multiplies it with
@@ -65,53 +77,74 @@ B2I_KERNEL void rows_to_plane(const uint8_t *rows, size_t row_len, uint8_t *plan
     }
 }
 
-static void shuffle(const uint8_t *src, uint8_t *dst, size_t typesize, size_t row_len)
+/* n groups at a time, whose planes are apart for the sake of cache sets. */
+B2I_KERNEL void shuffle_groups(const uint8_t *src, uint8_t *dst, size_t typesize, size_t row_len,
+                               size_t n)
 {
-    uint8_t planes[MAX_UNIT * APART];
-    if (row_len < VEC_LEN) {
-        b2i_bitshuffle_generic.shuffle(src, dst, typesize, row_len);
-        return;
-    }
-    if (typesize > MAX_UNIT) {
-        tiled_shuffle(src, dst, typesize, row_len);
-        return;
-    }
-    for (size_t at = 0; at < row_len; at = next_step(at, ROW, row_len)) {
+    uint8_t planes[ROOM];
+    const size_t stride = n * GROUP + VEC_LEN;
+    for (size_t at = 0; at < row_len; at = next_step(at, n * ROW, row_len)) {
         const uint8_t *from = src + 8 * at * typesize;
         if (typesize > 1) {
-            b2i_shuffle_avx512.shuffle(from, typesize, GROUP, planes, APART);
+            b2i_shuffle_avx512.shuffle(from, typesize, n * GROUP, planes, stride);
             from = planes;
         }
         for (size_t j = 0; j < typesize; j++) {
-            plane_to_rows(from + j * APART, dst + 8 * j * row_len + at, row_len);
+            uint8_t *rows = dst + 8 * j * row_len + at;
+            for (size_t g = 0; g < n; g++) {
+                plane_to_rows(from + j * stride + g * GROUP, rows + g * ROW, row_len);
+            }
         }
+    }
+}
+
+B2I_KERNEL void unshuffle_groups(const uint8_t *src, uint8_t *dst, size_t typesize, size_t row_len,
+                                 size_t n)
+{
+    uint8_t bytes[ROOM];
+    b2i_plane planes[MAX_UNIT];
+    const size_t stride = n * GROUP + VEC_LEN;
+    for (size_t j = 0; j < typesize; j++) {
+        planes[j] = (b2i_plane){ bytes + j * stride, SIZE_MAX };
+    }
+    for (size_t at = 0; at < row_len; at = next_step(at, n * ROW, row_len)) {
+        uint8_t *to = dst + 8 * at * typesize;
+        for (size_t j = 0; j < typesize; j++) {
+            const uint8_t *rows = src + 8 * j * row_len + at;
+            for (size_t g = 0; g < n; g++) {
+                rows_to_plane(rows + g * ROW, row_len,
+                              typesize == 1 ? to : bytes + j * stride + g * GROUP);
+            }
+        }
+        if (typesize > 1) {
+            b2i_shuffle_avx512.unshuffle(planes, typesize, n * GROUP, to);
+        }
+    }
+}
+
+static void shuffle(const uint8_t *src, uint8_t *dst, size_t typesize, size_t row_len)
+{
+    if (row_len < VEC_LEN) {
+        b2i_bitshuffle_generic.shuffle(src, dst, typesize, row_len);
+    } else if (typesize > MAX_UNIT) {
+        tiled_shuffle(src, dst, typesize, row_len);
+    } else if (typesize == 3) {
+        shuffle_groups(src, dst, 3, row_len, groups_of_3(row_len));
+    } else {
+        shuffle_groups(src, dst, typesize, row_len, 1);
     }
 }
 
 static void unshuffle(const uint8_t *src, uint8_t *dst, size_t typesize, size_t row_len)
 {
-    uint8_t bytes[MAX_UNIT * APART];
-    b2i_plane planes[MAX_UNIT];
     if (row_len < VEC_LEN) {
         b2i_bitshuffle_generic.unshuffle(src, dst, typesize, row_len);
-        return;
-    }
-    if (typesize > MAX_UNIT) {
+    } else if (typesize > MAX_UNIT) {
         tiled_unshuffle(src, dst, typesize, row_len);
-        return;
-    }
-    for (size_t j = 0; j < typesize; j++) {
-        planes[j] = (b2i_plane){ bytes + j * APART, SIZE_MAX };
-    }
-    for (size_t at = 0; at < row_len; at = next_step(at, ROW, row_len)) {
-        uint8_t *to = dst + 8 * at * typesize;
-        for (size_t j = 0; j < typesize; j++) {
-            rows_to_plane(src + 8 * j * row_len + at, row_len,
-                          typesize == 1 ? to : bytes + j * APART);
-        }
-        if (typesize > 1) {
-            b2i_shuffle_avx512.unshuffle(planes, typesize, GROUP, to);
-        }
+    } else if (typesize == 3) {
+        unshuffle_groups(src, dst, 3, row_len, groups_of_3(row_len));
+    } else {
+        unshuffle_groups(src, dst, typesize, row_len, 1);
     }
 }
 
