@@ -80,8 +80,7 @@ static b2c_status try_split(b2i_worker *w, b2i_plan *p, b2i_span sample, b2c_err
 
 /*
  * Adds what n bytes need as streams no longer than those of the chunk: what a level of Zstandard
- * does depends on their length.  Below 16 KiB level 5 does as well as 9 in a third of the
- * time, but not in longer streams.
+ * does depends on their length.
  */
 static b2c_status add_pieces(b2i_worker *w, const b2i_plan *p, int clevel, const uint8_t *src,
                              size_t n, size_t *total, b2c_error *err)
@@ -102,8 +101,9 @@ static b2c_status add_pieces(b2i_worker *w, const b2i_plan *p, int clevel, const
  * theirs may lose more than 1/16.
  *
  * What shrinks to an eighth at once may lose nothing, since its matches may be longer than a piece;
- * it is left alone where the codec is fast with it anyway.  What repeats in texts and pictures
- * is farther apart than a piece: a lower level for bytes must even gain something.
+ * it is left alone where the codec is fast with it anyway, or the ratio was asked for.  What
+ * repeats in texts and pictures is farther apart than a piece: a lower level for bytes must even
+ * gain something.
  */
 static b2c_status try_levels(b2i_worker *w, b2i_plan *p, const uint8_t *src, size_t nstreams,
                              size_t len, b2c_error *err)

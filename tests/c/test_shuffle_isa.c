@@ -157,7 +157,9 @@ static void check_bitshuffle(size_t typesize, size_t row_len)
 static void test_width(size_t width)
 {
     static const size_t counts[] = { 200, 255, 256, 257, 300, 319, 511, 512, 513, 600, 607, 1000 };
-    static const size_t rows[] = { 63, 64, 65, 79, 96, 127, 128, 129, 200 };
+    static const size_t rows[] = {
+        63, 64, 65, 79, 96, 127, 128, 129, 200, 577, 639, 640, 641, 1281
+    };
 
     for (size_t n = 0; n < (width <= 16 ? 140 : 70); n++) {
         if (width > 1) {
