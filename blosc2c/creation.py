@@ -27,7 +27,7 @@ from .dtype import check_dtype, extension_name
 from .errors import ParameterError
 from .indexing import parse_key
 from .ndarray import EXTENSION_META, Array, NDArray, encode_meta, new_nd
-from .params import Codec, Keeping, SpecialValue, Storage, to_cparams, to_dparams
+from .params import Codec, CParams, Keeping, SpecialValue, Storage, to_cparams, to_dparams
 from .partition import (
     LONG_BLOCK_NBYTES,
     Shape,
@@ -94,13 +94,14 @@ def _fitting_blocks(source: Any, shape: Shape, dtype: np.dtype[Any], chunks: Sha
     """Shorter blocks for data that hardly shrink, longer ones for the most regular; docs/partition.md."""
     if math.prod(shape) * dtype.itemsize < _LEAST_FITTED:
         return blocks
-    parts = []
+    lengths = [min(n, b) for n, b in zip(shape, blocks, strict=True)]
+    look = b""
     for k in range(3):  # at both ends, and in the middle
-        box = tuple(slice((n - b) * k // 2, (n - b) * k // 2 + b) for n, b in zip(shape, blocks, strict=True))
-        parts.append(np.asarray(source[box], dtype).tobytes())
-    look = b"".join(parts)
-    chunk = compress2(look, codec=Codec.LZ4, clevel=1, typesize=min(dtype.itemsize, 255), nthreads=1)
-    ratio = len(look) / len(chunk)
+        starts = [(n - length) * k // 2 for n, length in zip(shape, lengths, strict=True)]
+        box = tuple(slice(at, at + length) for at, length in zip(starts, lengths, strict=True))
+        look += np.asarray(source[box], dtype).tobytes()
+    quick = CParams(Codec.BLOSCLZ, typesize=min(dtype.itemsize, 255), nthreads=1)
+    ratio = len(look) / len(compress2(look, cparams=quick))
     if ratio > _REGULAR_RATIO:
         fitting = choose_blocks(chunks, dtype.itemsize, LONG_BLOCK_NBYTES)
     elif ratio < _NOISY_RATIO and dtype.itemsize > 1:
@@ -108,7 +109,8 @@ def _fitting_blocks(source: Any, shape: Shape, dtype: np.dtype[Any], chunks: Sha
     else:
         return blocks
     padded, whole = math.prod(extended(chunks, fitting)), math.prod(extended(chunks, blocks))
-    return fitting if padded <= whole + whole // 16 else blocks
+    fits = padded <= whole + whole // 16 and fits_format(chunks, fitting, dtype.itemsize)
+    return fitting if fits else blocks
 
 
 def _build(
@@ -176,7 +178,7 @@ def asarray(array: Any, copy: bool | None = None, **kwargs: Any) -> NDArray:
     in_memory = isinstance(source, np.ndarray)
     if not in_memory:
         _adopt_partition(source, dt, kwargs)
-    look_at = source if in_memory else None
+    look_at = source if in_memory and source.dtype == dt else None
     return _build(source.shape, dt, kwargs, lambda new: new._fill_from(_flattened(source, dt)), look_at)
 
 

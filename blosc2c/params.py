@@ -417,11 +417,6 @@ def to_path(urlpath: str | bytes | os.PathLike[str]) -> str:
     return path
 
 
-def to_place(path: str) -> str:
-    """An absolute path, for when the working directory is another one."""
-    return path if os.path.isabs(path) else os.path.abspath(path)
-
-
 def field_names(cls: type) -> list[str]:
     """Names of the fields of a dataclass, in order."""
     return [f.name for f in fields(cls)]

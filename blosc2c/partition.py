@@ -1,6 +1,6 @@
 """Chunk and block shapes, and walking over the grid of chunks.
 
-The automatic rule depends on shape, item size and, where an array is made of data, on these, so
+The automatic rule depends on shape, item size and, for arrays of what is in memory, the data, so
 that the same call makes the same file on every machine.  docs/partition.md gives its reasons.
 
 * A block is the unit that is decoded: up to 64 KiB.  Its last axis is filled first, up to runs of
@@ -125,7 +125,7 @@ def _check_bytes(chunks: Shape, blocks: Shape, itemsize: int) -> None:
 
 
 def short_block_nbytes(itemsize: int) -> int:
-    """Of blocks with planes of 8 KiB, but no less than 32 KiB."""
+    """Most bytes of blocks with planes of 8 KiB, or of 32 KiB where that is more."""
     return min(max(itemsize * (8 << 10), 32 << 10), BLOCK_NBYTES)
 
 

@@ -79,7 +79,7 @@ class _Source(NamedTuple):
     """Where an SChunk was opened from."""
 
     urlpath: str | None
-    contiguous: bool | None  # None: what is at the place
+    contiguous: bool
     keep: Any = None  # memory that the C object borrows, or the object that it reads from
     offset: int = 0
     mmap_mode: str | None = None
@@ -178,7 +178,7 @@ class SChunk(Editing, Callbacks, VLBlocks):
         path = storage.path
         if path is None or not os.path.exists(path):
             raise ParameterError(f"mode 'r' opens what is there, and there is no {path}", field="mode")
-        place = params.to_place(path)
+        place = os.path.abspath(path)
         handle = open_handle(path, place, "r", 0, storage.mmap_mode, storage.locking, storage.limits)
         source = _Source(
             path,
@@ -229,7 +229,7 @@ class SChunk(Editing, Callbacks, VLBlocks):
         c.storage = lib.B2C_STORAGE_MEMORY
         if path is not None:
             c.storage = lib.B2C_STORAGE_FILE if storage.contiguous else lib.B2C_STORAGE_DIR
-            c_path = ffi.new("char[]", os.fsencode(params.to_place(path)))
+            c_path = ffi.new("char[]", os.fsencode(os.path.abspath(path)))
             c.path = c_path
         c.durability = params.check_durability(storage.durability)
         c.checksums = bool(storage.checksums)
@@ -261,7 +261,7 @@ class SChunk(Editing, Callbacks, VLBlocks):
             bool(storage.contiguous),
             mmap_mode=storage.mmap_mode,
             locking=storage.locking,
-            place="" if path is None else params.to_place(path),
+            place="" if path is None else os.path.abspath(path),
         )
         self._held = []
         self._c_nthreads = cparams.nthreads
@@ -340,12 +340,7 @@ class SChunk(Editing, Callbacks, VLBlocks):
     @property
     def contiguous(self) -> bool:
         """Whether it is kept as one frame."""
-        known = self._source.contiguous
-        if known is None and not self.handle.is_closed:
-            storage = self.c_info().storage
-            if storage != lib.B2C_STORAGE_MEMORY:  # where changes of what is there are kept
-                return bool(storage == lib.B2C_STORAGE_FILE)
-        return not os.path.isdir(self._source.place) if known is None else known
+        return self._source.contiguous
 
     @property
     def is_writable(self) -> bool:

@@ -77,6 +77,14 @@ def open_handle(
     return handle
 
 
+def _is_contiguous(handle: Handle, path: str) -> bool:
+    info = ffi.new("b2c_schunk_info *")
+    lib.b2c_schunk_info_get(handle.get(), info)
+    if info.storage == lib.B2C_STORAGE_MEMORY:  # changes of what is there stay in memory
+        return not os.path.isdir(path)
+    return bool(info.storage == lib.B2C_STORAGE_FILE)
+
+
 def open(
     urlpath: Path | None = None, mode: str = "r", offset: int = 0, *, path: Path | None = None, **kwargs: Any
 ) -> SChunk | NDArray:
@@ -112,8 +120,12 @@ def open(
 
 
 def _shown(schunk: SChunk) -> SChunk | NDArray:
-    """The array in it, or itself when there is none."""
-    array = NDArray._if_array(schunk)
+    """The array in it, or itself when there is none; it is closed when it has a damaged one."""
+    try:
+        array = NDArray._if_array(schunk)
+    except BaseException:
+        schunk.close()
+        raise
     return schunk if array is None else array
 
 
@@ -180,14 +192,15 @@ def _open_path(
     copy: bool,
     kwargs: dict[str, Any],
 ) -> SChunk:
-    place = params.to_place(path)
+    place = os.path.abspath(path)
     try:
         handle = open_handle(path, place, mode, offset, mmap_mode, locking, kwargs.get("limits"), copy)
     except FormatError:
         if offset == 0:
             containers.refuse_whole(path)
         raise
-    return SChunk._wrap(handle, _Source(path, None, None, offset, mmap_mode, locking, place), kwargs)
+    source = _Source(path, _is_contiguous(handle, path), None, offset, mmap_mode, locking, place)
+    return SChunk._wrap(handle, source, kwargs)
 
 
 def _fills_damage(on_damage: str | None, mode: str, locking: bool) -> bool:

@@ -476,6 +476,25 @@ def test_blocks_fit_the_data(name, dtype, blocks):
     assert b2.asarray(a[:100]).blocks == b2.compute_chunks_blocks((100, 2000), dtype=dtype)[1]
 
 
+def test_blocks_fit_where_they_may(monkeypatch):
+    noise = np.random.default_rng(0).integers(0, 1 << 20, (1 << 20, 2)).astype("f4")
+    fitting = b2.asarray(noise).blocks
+    unseen = b2.compute_chunks_blocks(noise.shape, dtype="f4")[1]
+    assert fitting != unseen
+    # Other defaults change what is compressed, not how data is looked at.
+    with monkeypatch.context() as patch:
+        for name, value in (("filters", [b2.Filter.NDCELL]), ("filters_meta", [4]), ("clevel", 0)):
+            patch.setitem(b2.cparams_dflts, name, value)
+        assert b2.asarray(noise, cparams=b2.CParams()).blocks == fitting
+    # A cast may warn, and is not made twice; chunks near the limit have no room for other blocks.
+    assert b2.asarray(noise, dtype="i4").blocks == unseen
+    with pytest.raises(b2.ParameterError, match="size of the items"):
+        b2.asarray(noise, dtype="(2,)f4")
+    big = b2.asarray(np.zeros((64, 98527)), chunks=(2724, 98527))
+    assert big.shape == (64, 98527) and not big[-1].any()
+    np.testing.assert_array_equal(b2.asarray(noise, chunks=(1 << 21, 3))[-9:], noise[-9:])
+
+
 def test_blocks_fit_rules_and_tall_arrays():
     assert b2.arange(10**6).blocks == (16130,)
     assert b2.linspace(0, 1, 10**6).blocks == (8131,)
