@@ -108,15 +108,21 @@ static void read_array(const b2c_schunk *s)
 {
     b2c_nd nd;
     b2c_error err;
+    const void *dtype;
+    size_t dtype_len, meta_len;
     uint8_t out[4096], item[4096];
     uint64_t start[16] = { 0 }, count[16], step[16];
     memset(&nd, 0, sizeof nd);
     nd.size = sizeof nd;
-    b2c_status status = b2c_nd_from_schunk(s, &nd, &err);
+    b2c_status status = b2c_nd_open(s, &nd, &dtype, &dtype_len, &err);
     fuzz_check_error(status, &err);
     if (status != B2C_OK) {
         return;
     }
+    uint8_t *meta = fuzz_alloc(dtype_len + 512); /* where all of the dtype is copied to */
+    status = b2c_nd_meta_encode(&nd, dtype, dtype_len, meta, dtype_len + 512, &meta_len, &err);
+    fuzz_check_error(status, &err);
+    free(meta);
     uint64_t room = sizeof out / nd.itemsize;
     for (uint32_t d = 0; d < nd.ndim; d++) {
         count[d] = nd.shape[d] == 0                    ? 0
