@@ -1,10 +1,9 @@
-# b2c_codecs: an interface target with the codec libraries of the system, and XXH3.
+# b2c_codecs: an interface target with the codec libraries and XXH3.
 # SPDX-License-Identifier: BSD-3-Clause
 find_package(Threads REQUIRED)
 find_package(PkgConfig QUIET)
 
 add_library(b2c_codecs INTERFACE)
-set(B2C_PC_REQUIRES "")
 
 # Where a library was not found: what to install, or how to do without.
 function(b2c_missing what debian fedora brew conda without)
@@ -36,23 +35,46 @@ function(b2c_find_library name header library pc)
         INTERFACE_INCLUDE_DIRECTORIES "${${name}_INCLUDE_DIR}")
     target_link_libraries(b2c_codecs INTERFACE b2c_${name})
     target_compile_definitions(b2c_codecs INTERFACE B2I_HAVE_${name}=1)
-    set(B2C_PC_REQUIRES "${B2C_PC_REQUIRES} ${pc}" PARENT_SCOPE)
     set(${name}_FOUND ON PARENT_SCOPE)
 endfunction()
 
-if(B2C_WITH_LZ4)
+# b2c_bundled_library(NAME definitions file…) compiles third_party/<name>, as released, into what
+# links b2c_codecs, where nobody else sees its names.
+function(b2c_bundled_library name definitions)
+    string(TOLOWER "${name}" dir)
+    add_library(b2c_${name} STATIC ${ARGN})
+    target_include_directories(b2c_${name} SYSTEM INTERFACE
+        $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/third_party/${dir}>)
+    target_compile_definitions(b2c_${name} PRIVATE ${definitions})
+    target_compile_options(b2c_${name} PRIVATE $<$<CONFIG:Release>:-O3> -w)
+    set_target_properties(b2c_${name} PROPERTIES
+        C_VISIBILITY_PRESET hidden POSITION_INDEPENDENT_CODE ON)
+    target_link_libraries(b2c_codecs INTERFACE b2c_${name})
+    target_compile_definitions(b2c_codecs INTERFACE B2I_HAVE_${name}=1)
+    message(STATUS "${name}: third_party/${dir}")
+endfunction()
+
+if(B2C_WITH_LZ4 AND B2C_SYSTEM_LIBS)
     b2c_find_library(LZ4 lz4hc.h lz4 liblz4)
     if(NOT LZ4_FOUND)
-        b2c_missing("LZ4" liblz4-dev lz4-devel lz4 lz4-c "or build without it: -DB2C_WITH_LZ4=OFF")
+        b2c_missing("LZ4" liblz4-dev lz4-devel lz4 lz4-c "or use our copy: -DB2C_SYSTEM_LIBS=OFF")
     endif()
+elseif(B2C_WITH_LZ4)
+    b2c_bundled_library(LZ4 "LZ4LIB_VISIBILITY=" third_party/lz4/lz4.c third_party/lz4/lz4hc.c)
 endif()
 
-if(B2C_WITH_ZSTD)
+if(B2C_WITH_ZSTD AND B2C_SYSTEM_LIBS)
     b2c_find_library(ZSTD zdict.h zstd libzstd)
     if(NOT ZSTD_FOUND)
         b2c_missing("Zstandard" libzstd-dev libzstd-devel zstd zstd
-            "or build without it: -DB2C_WITH_ZSTD=OFF")
+            "or use our copy: -DB2C_SYSTEM_LIBS=OFF")
     endif()
+elseif(B2C_WITH_ZSTD)
+    enable_language(ASM)
+    file(GLOB zstd_files CONFIGURE_DEPENDS third_party/zstd/*/*.c third_party/zstd/*/*.S)
+    b2c_bundled_library(ZSTD
+        "XXH_NAMESPACE=ZSTD_;ZSTD_LEGACY_SUPPORT=0;ZSTDLIB_VISIBLE=;ZSTDERRORLIB_VISIBLE=;ZDICTLIB_VISIBLE="
+        ${zstd_files})
 endif()
 
 if(B2C_WITH_ZLIB)
