@@ -6,10 +6,29 @@
 #include <xxhash.h>
 
 #include "checksum.h"
+#include "cpu.h"
+
+#include <pthread.h>
+
+static uint64_t hash_plainly(b2i_span bytes)
+{
+    return XXH3_64bits(bytes.p, bytes.n);
+}
+
+static uint64_t (*hash)(b2i_span bytes) = hash_plainly;
+
+static void choose(void)
+{
+#ifdef B2I_HAVE_AVX2
+    hash = (b2i_cpu_features() & B2I_CPU_AVX2) != 0 ? b2i_xxh3_64_avx2 : hash_plainly;
+#endif
+}
 
 uint64_t b2i_xxh3_64(b2i_span bytes)
 {
-    return XXH3_64bits(bytes.p, bytes.n);
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    (void)pthread_once(&once, choose);
+    return hash(bytes);
 }
 
 void b2i_xxh3_128(const b2i_span *parts, unsigned nparts, uint8_t out[16])
