@@ -60,10 +60,26 @@ b2c_status b2i_blosclz_decode(b2i_codec_state *state, const b2i_dict *dict, b2i_
 enum { B2I_LZ4_MID = B2I_MAX_CLEVEL + 1 }; /* a level for LZ4HC */
 b2c_status b2i_lz4_encode(b2i_codec_state *state, int clevel, const uint8_t *src, size_t n,
                           uint8_t *dst, size_t cap, size_t *out_len);
-/* Whether a stream gets smaller by a 512th or more: looked for no longer than needed to know. */
-b2c_status b2i_lz4_shrinks(b2i_codec_state *state, const uint8_t *src, size_t n, uint8_t *dst,
-                           size_t cap, bool *shrinks);
+/* What a look, no longer than needed to know it, tells of a stream. */
+typedef struct b2i_lz4_look {
+    bool shrinks; /* by a 512th or more */
+    size_t nhard; /* bytes at its start in which no matches were found */
+} b2i_lz4_look;
+b2c_status b2i_lz4_look_at(b2i_codec_state *state, const uint8_t *src, size_t n, uint8_t *dst,
+                           size_t cap, b2i_lz4_look *look);
+/*
+ * Puts literals in front of a block of len bytes that stands at dst plus the room for them: the
+ * result, whose length is returned, stands at dst.
+ */
+size_t b2i_lz4_room_in_front(size_t nlit);
+size_t b2i_lz4_put_in_front(const uint8_t *lits, size_t nlit, uint8_t *dst, size_t len);
 b2c_status b2i_lz4_decode(b2i_span dict, b2i_span src, uint8_t *dst, size_t n);
+
+/*
+ * Whether coding bytes by how often their values occur saves no more than 1/512 of n, but for what
+ * it would save by chance; false of 2^28 bytes and more.
+ */
+bool b2i_is_flat(const uint8_t *src, size_t n);
 
 /*
  * Whether matches of four bytes and more would save more than nbytes of the n < 2^32 at src, whose

@@ -71,6 +71,28 @@ static b2c_status lz4_encode(b2i_codec_state *state, int clevel, const b2i_dict 
     return B2C_OK;
 }
 
+/* Whether matches of four bytes, which the look does not see, save more than a 64th of the last
+ * bytes. */
+static bool short_matches_save(const uint8_t *src, size_t n, size_t last)
+{
+    last = last < n ? last : n;
+    return b2i_short_matches_save(src + n - last, last, last / 64);
+}
+
+/*
+ * The library searches at length where there are no matches, as in the rows of noise that
+ * bitshuffled data begin with.  Of such a start two thirds are passed over, for the look has gone
+ * in growing steps.
+ */
+static size_t skipped_start(const uint8_t *src, size_t nhard, size_t n, size_t cap)
+{
+    enum { LEAST = 1024, WINDOW = 65536 };
+    const size_t nlit = nhard / 3 * 2;
+    const bool pays = nlit >= LEAST && nlit >= n / 16 && b2i_lz4_room_in_front(nlit) < cap &&
+                      !short_matches_save(src, nlit, WINDOW);
+    return pays ? nlit : 0;
+}
+
 static b2c_status lz4hc_encode(b2i_codec_state *state, int clevel, const b2i_dict *dict,
                                const uint8_t *src, size_t n, uint8_t *dst, size_t cap,
                                size_t *out_len)
@@ -82,12 +104,15 @@ static b2c_status lz4hc_encode(b2i_codec_state *state, int clevel, const b2i_dic
     if (!can_encode(n, cap)) {
         return B2C_OK;
     }
+    enum { SAMPLE = 16384 };
+    size_t nhard = 0;
     if (dict == NULL || dict->enc == NULL) {
-        bool shrinks;
-        B2I_TRY(b2i_lz4_shrinks(state, src, n, dst, cap, &shrinks));
-        if (!shrinks) {
+        b2i_lz4_look look;
+        B2I_TRY(b2i_lz4_look_at(state, src, n, dst, cap, &look));
+        if (!look.shrinks && !short_matches_save(src, n, SAMPLE)) {
             return B2C_OK;
         }
+        nhard = skipped_start(src, look.nhard, n, cap);
     }
     LZ4_streamHC_t *stream = state->lz4hc;
     if (stream == NULL) {
@@ -102,9 +127,10 @@ static b2c_status lz4hc_encode(b2i_codec_state *state, int clevel, const b2i_dic
     } else { /* makes what LZ4_compress_HC_extStateHC() makes, but does not clear 256 KiB before */
         LZ4_resetStreamHC_fast(stream, clevel);
     }
-    int len =
-        LZ4_compress_HC_continue(stream, (const char *)src, (char *)dst, (int)n, clamp_cap(cap));
-    *out_len = len > 0 ? (size_t)len : 0;
+    const size_t room = b2i_lz4_room_in_front(nhard);
+    int len = LZ4_compress_HC_continue(stream, (const char *)src + nhard, (char *)dst + room,
+                                       (int)(n - nhard), clamp_cap(cap - room));
+    *out_len = len > 0 ? b2i_lz4_put_in_front(src, nhard, dst, (size_t)len) : 0;
     return B2C_OK;
 }
 

@@ -12,8 +12,8 @@
 #include <libdeflate.h>
 
 /* The library's levels 1…9 are those of zlib in effort; its 10…12 are far slower. */
-static b2c_status encode_by_library(b2i_codec_state *state, int clevel, const uint8_t *src,
-                                    size_t n, uint8_t *dst, size_t cap, size_t *out_len)
+static b2c_status deflate_by_library(b2i_codec_state *state, int clevel, const uint8_t *src,
+                                     size_t n, uint8_t *dst, size_t cap, size_t *out_len)
 {
     *out_len = 0;
     void **kept = &state->zlib_enc[clevel - 1];
@@ -23,7 +23,7 @@ static b2c_status encode_by_library(b2i_codec_state *state, int clevel, const ui
             return B2C_E_MEMORY;
         }
     }
-    *out_len = libdeflate_zlib_compress(*kept, src, n, dst, cap); /* 0: no room */
+    *out_len = libdeflate_deflate_compress(*kept, src, n, dst, cap); /* 0: no room */
     return B2C_OK;
 }
 
@@ -85,7 +85,9 @@ static z_stream *begin_deflate(void **kept, int clevel)
         return z;
     }
     z = new_stream();
-    if (z == NULL || deflateInit(z, clevel) != Z_OK) {
+    enum { WINDOW_LOG = 15, MEM_LEVEL = 8 }; /* negative: deflate without zlib's head and tail */
+    if (z == NULL ||
+        deflateInit2(z, clevel, Z_DEFLATED, -WINDOW_LOG, MEM_LEVEL, Z_DEFAULT_STRATEGY) != Z_OK) {
         b2i_free(z);
         return NULL;
     }
@@ -98,8 +100,8 @@ static uInt clamp_len(size_t n)
     return n > (uInt)-1 ? (uInt)-1 : (uInt)n;
 }
 
-static b2c_status encode_by_library(b2i_codec_state *state, int clevel, const uint8_t *src,
-                                    size_t n, uint8_t *dst, size_t cap, size_t *out_len)
+static b2c_status deflate_by_library(b2i_codec_state *state, int clevel, const uint8_t *src,
+                                     size_t n, uint8_t *dst, size_t cap, size_t *out_len)
 {
     *out_len = 0;
     z_stream *z = begin_deflate(&state->zlib_enc[clevel - 1], clevel);
@@ -147,11 +149,22 @@ static const char *version(void)
 enum {
     HEAD_LEN = 2, /* of the zlib stream around deflate; and its checksum */
     TAIL_LEN = 4,
+    MAX_STORED = 65535,
+    STORED_HEAD = 5,
     MIN_LIBRARY = 3,
-    EASY = 8,       /* what shrinks to such a part needs no library, */
-    VERY_EASY = 32, /* or to this one at the highest level, */
-    EASY_LEVEL = 8  /* of the library, that saves a quarter of some */
+    WANTS_RATIO = 8, /* levels from here on try also what looks as if it were in vain */
+    EASY = 8,        /* what shrinks to such a part needs no library, */
+    VERY_EASY = 32,  /* or to this one at the highest level, */
+    EASY_LEVEL = 8   /* of the library, that saves a quarter of some */
 };
+
+/* Puts head and tail around len bytes of deflate that are in their place, and tells the sum. */
+static size_t wrap(const uint8_t *src, size_t n, uint8_t *dst, size_t len)
+{
+    b2i_st16be(dst, 0x7801); /* a window of 32 KiB, little effort */
+    b2i_st32be(dst + HEAD_LEN + len, adler(src, n));
+    return HEAD_LEN + len + TAIL_LEN;
+}
 
 /* By our own encoder. */
 static b2c_status encode_quickly(b2i_codec_state *state, const b2i_deflate_effort *effort,
@@ -165,17 +178,71 @@ static b2c_status encode_quickly(b2i_codec_state *state, const b2i_deflate_effor
     size_t len = 0;
     B2I_TRY(
         b2i_deflate_encode(state, effort, src, n, dst + HEAD_LEN, cap - HEAD_LEN - TAIL_LEN, &len));
+    *out_len = len > 0 ? wrap(src, n, dst, len) : 0;
+    return B2C_OK;
+}
+
+static size_t stored_len(size_t n)
+{
+    return n + (n + MAX_STORED - 1) / MAX_STORED * STORED_HEAD;
+}
+
+/* The first n bytes as stored blocks, none of which is the last block. */
+static void put_stored(const uint8_t *src, size_t n, uint8_t *dst)
+{
+    while (n > 0) {
+        const size_t len = n < MAX_STORED ? n : MAX_STORED;
+        dst[0] = 0;
+        b2i_st32le(dst + 1, (uint32_t)(len | (len ^ MAX_STORED) << 16)); /* and its complement */
+        memcpy(dst + STORED_HEAD, src, len);
+        src += len;
+        dst += STORED_HEAD + len;
+        n -= len;
+    }
+}
+
+/* By the library, but for the first nstored bytes. */
+static b2c_status encode_well(b2i_codec_state *state, int level, size_t nstored, const uint8_t *src,
+                              size_t n, uint8_t *dst, size_t cap, size_t *out_len)
+{
+    const size_t before = stored_len(nstored);
+    size_t len = 0;
+    *out_len = 0;
+    if (cap < HEAD_LEN + before + TAIL_LEN) {
+        return B2C_OK;
+    }
+    B2I_TRY(deflate_by_library(state, level, src + nstored, n - nstored, dst + HEAD_LEN + before,
+                               cap - HEAD_LEN - before - TAIL_LEN, &len));
     if (len > 0) {
-        b2i_st16be(dst, 0x7801); /* a window of 32 KiB, little effort */
-        b2i_st32be(dst + HEAD_LEN + len, adler(src, n));
-        *out_len = HEAD_LEN + len + TAIL_LEN;
+        put_stored(src, nstored, dst + HEAD_LEN);
+        *out_len = wrap(src, n, dst, before + len);
     }
     return B2C_OK;
 }
 
 /*
+ * How many bytes at the start, or all, are not worth the effort: they have no matches, and their
+ * values are all as frequent.  Planes of noise are so, and the rows that bitshuffled data begin
+ * with.  What matches of three bytes save of whole planes, up to a thirtieth, is not seen.
+ */
+static b2c_status find_hard(b2i_codec_state *state, const uint8_t *src, size_t n, uint8_t *dst,
+                            size_t cap, size_t *nhard)
+{
+    enum { LEAST = 2048 };
+    b2i_lz4_look look;
+    B2I_TRY(b2i_lz4_look_at(state, src, n, dst, cap, &look));
+    const size_t start = look.shrinks ? look.nhard : n;
+    const bool is_hard = (start == n || (start >= LEAST && start >= n / 8)) &&
+                         b2i_is_flat(src, start) &&
+                         !b2i_short_matches_save(src, start, start / 256);
+    *nhard = is_hard ? start : 0;
+    return B2C_OK;
+}
+
+/*
  * Our own encoder finds what there is in very regular data.  For the rest the library is better
- * from the third level on; at the highest one both are tried where either may be.
+ * from the third level on, but for what is not worth the effort; at the highest one both are tried
+ * where either may be.
  */
 static b2c_status zlib_encode(b2i_codec_state *state, int clevel, const b2i_dict *dict,
                               const uint8_t *src, size_t n, uint8_t *dst, size_t cap,
@@ -187,15 +254,22 @@ static b2c_status zlib_encode(b2i_codec_state *state, int clevel, const b2i_dict
     if (clevel < MIN_LIBRARY) {
         return encode_quickly(state, clevel == 1 ? &fast : &good, src, n, dst, cap, out_len);
     }
-    size_t easy = n / EASY < cap ? n / EASY : cap;
+    size_t easy = n / EASY < cap ? n / EASY : cap, nhard;
     B2I_TRY(encode_quickly(state, &good, src, n, dst, easy, out_len));
     if (*out_len == 0) {
-        return encode_by_library(state, levels[clevel], src, n, dst, cap, out_len);
+        B2I_TRY(find_hard(state, src, n, dst, cap, &nhard));
+        if (nhard == n) {
+            if (clevel < WANTS_RATIO) {
+                return B2C_OK;
+            }
+            nhard = 0;
+        }
+        return encode_well(state, levels[clevel], nhard, src, n, dst, cap, out_len);
     }
     if (clevel < B2I_MAX_CLEVEL || *out_len <= n / VERY_EASY) {
         return B2C_OK;
     }
-    B2I_TRY(encode_by_library(state, EASY_LEVEL, src, n, dst, *out_len - 1, out_len));
+    B2I_TRY(encode_well(state, EASY_LEVEL, 0, src, n, dst, *out_len - 1, out_len));
     return *out_len > 0 ? B2C_OK : encode_quickly(state, &good, src, n, dst, easy, out_len);
 }
 

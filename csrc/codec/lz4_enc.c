@@ -20,9 +20,9 @@ enum {
     LZ_MAX_DISTANCE = 65535,
     LZ_LAST_LITERALS = 5,
     LZ_PREFERS_RUNS = 0,
-    PROBE = B2I_LZ4_MID + 1, /* row of levels[] */
-    WIDE = 32,               /* literals that are copied at once */
-    SHORT = WIDE + 16        /* room for a sequence of no more, and a short match */
+    LOOK = B2I_LZ4_MID + 1, /* row of levels[] */
+    WIDE = 32,              /* literals that are copied at once */
+    SHORT = WIDE + 16       /* room for a sequence of no more, and a short match */
 };
 
 typedef struct lz_sink {
@@ -102,7 +102,7 @@ static const level levels[] = {
     { { 5, 1 }, { 6, 1 }, 5, 1 },           /* 8 */
     { { 6, 1 }, { 6, 1 }, 5, NO_HIGH },     /* 9 */
     { { 0, 0 }, { 7, 0 }, PAIRS, NO_HIGH }, /* for LZ4HC */
-    { { 0, 0 }, { 9, 0 }, PAIRS, NO_HIGH }, /* for b2i_lz4_shrinks() */
+    { { 0, 0 }, { 9, 0 }, PAIRS, NO_HIGH }, /* for b2i_lz4_look_at() */
 };
 
 /*
@@ -152,19 +152,65 @@ b2c_status b2i_lz4_encode(b2i_codec_state *state, int clevel, const uint8_t *src
     return B2C_OK;
 }
 
-b2c_status b2i_lz4_shrinks(b2i_codec_state *state, const uint8_t *src, size_t n, uint8_t *dst,
-                           size_t cap, bool *shrinks)
+static size_t literals_of_first(const uint8_t *block)
 {
-    *shrinks = false;
+    size_t n = *block >> 4;
+    if (n == 15) {
+        do {
+            n += *++block;
+        } while (*block == 255);
+    }
+    return n;
+}
+
+/* The token of n literals and what continues it. */
+static size_t header_len(size_t n)
+{
+    return n < 15 ? 1 : 2 + (n - 15) / 255;
+}
+
+/* All bytes up to the first match are literals: where what that repeats begins. */
+static size_t first_repeat(const uint8_t *block)
+{
+    const size_t nlit = literals_of_first(block);
+    const uint8_t *p = block + header_len(nlit) + nlit;
+    return nlit - (p[0] | (size_t)p[1] << 8);
+}
+
+b2c_status b2i_lz4_look_at(b2i_codec_state *state, const uint8_t *src, size_t n, uint8_t *dst,
+                           size_t cap, b2i_lz4_look *look)
+{
+    *look = (b2i_lz4_look){ false, 0 };
     if (!takes(n)) {
         return B2C_OK;
     }
-    /* a sixteenth is enough: literals take no more than a 255th more than they are */
-    const size_t worth = n - 1 - n / 512, enough = n / 16;
+    /* a 128th is enough: literals take no more than a 255th more than they are */
+    const size_t worth = n - 1 - n / 512, enough = n / 128 + 16;
     search s;
-    B2I_TRY(put_matches(state, &levels[PROBE], src, n, dst, cap < worth ? cap : worth, enough, &s,
-                        shrinks));
+    B2I_TRY(put_matches(state, &levels[LOOK], src, n, dst, cap < worth ? cap : worth, enough, &s,
+                        &look->shrinks));
     const size_t out = (size_t)(s.sink.op - dst), in = (size_t)(s.anchor - src);
-    *shrinks = *shrinks || in >= out + enough;
+    look->shrinks = look->shrinks || in >= out + enough;
+    look->nhard = in > 0 ? first_repeat(dst) : 0;
     return B2C_OK;
+}
+
+size_t b2i_lz4_room_in_front(size_t nlit)
+{
+    return nlit == 0 ? 0 : header_len(nlit) + nlit;
+}
+
+size_t b2i_lz4_put_in_front(const uint8_t *lits, size_t nlit, uint8_t *dst, size_t len)
+{
+    if (nlit == 0) {
+        return len;
+    }
+    const uint8_t *block = dst + b2i_lz4_room_in_front(nlit);
+    const size_t first = literals_of_first(block), total = nlit + first;
+    const uint8_t token = *block, *rest = block + header_len(first);
+    *dst = (uint8_t)((total < 15 ? total : 15) << 4 | (token & 15));
+    uint8_t *op = put_length(dst + 1, total);
+    memcpy(op, lits, nlit);
+    memmove(op + nlit, rest, len - header_len(first)); /* backward: headers add up to more */
+    return (size_t)(op - dst) + nlit + len - header_len(first);
 }

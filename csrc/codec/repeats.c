@@ -1,5 +1,5 @@
 /*
- * repeats.c: an estimate of what short matches would save.
+ * repeats.c: estimates of what short matches, and codes by frequency, would save.
  * SPDX-License-Identifier: BSD-3-Clause
  *
  * High levels find matches of four and five bytes.  These pay where a byte takes about eight bits
@@ -47,6 +47,25 @@ static uint32_t bits_of_byte(const uint8_t *src, size_t n)
         bits += counts[i] == 0 ? 0 : (uint64_t)counts[i] * (log2_of(total) - log2_of(counts[i]));
     }
     return total == 0 ? 0 : (uint32_t)(bits / total);
+}
+
+bool b2i_is_flat(const uint8_t *src, size_t n)
+{
+    enum { BY_CHANCE = 255 + 3 * 22 }; /* chi-squared of equal frequencies and 256 values */
+    uint32_t counts[2][256] = { { 0 } };
+    uint64_t squares = 0;
+    if (n >> 28 != 0) {
+        return false;
+    }
+    for (size_t i = 0; i < n; i++) {
+        counts[i % 2][src[i]]++; /* the same value again does not wait for the last one */
+    }
+    for (size_t i = 0; i < 256; i++) {
+        const uint64_t count = counts[0][i] + counts[1][i];
+        squares += count * count;
+    }
+    /* chi-squared times n; a code for so uneven values saves 0.72 bits for each 1 of it */
+    return 256 * squares - (uint64_t)n * n <= n * (BY_CHANCE + (uint64_t)n / 46);
 }
 
 /*

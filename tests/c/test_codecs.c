@@ -144,6 +144,24 @@ static void test_round_trips(const b2i_codec *codec)
     free(data);
 }
 
+/* What begins with noise, as bitshuffled data do, is no larger for it than the noise is. */
+static void test_hard_start(const b2i_codec *codec)
+{
+    enum { REST = 30000, MAX = 200000 };
+    uint8_t *data = room_of(MAX + REST);
+    for (size_t hard = 1000; hard <= MAX; hard += hard < 9000 ? 1990 : 21111) {
+        generate(data, hard, RANDOM, hard);
+        generate(data + hard, REST, NUMBERS, hard);
+        for (int clevel = 3; clevel <= 9; clevel += 2) {
+            size_t rest = round_trip(codec, clevel, NULL, data + hard, REST);
+            size_t len = round_trip(codec, clevel, NULL, data, hard + REST);
+            len = len > 0 ? len : hard + REST; /* it may do too little */
+            CHECK(rest > 0 && len <= hard + hard / 200 + rest + REST / 50);
+        }
+    }
+    free(data);
+}
+
 /* Never beyond cap; whatever fits is complete. */
 static void test_cap(const b2i_codec *codec)
 {
@@ -497,6 +515,9 @@ int main(void)
             continue; /* not in this build */
         }
         test_round_trips(codec);
+        if (codec->id == B2C_CODEC_LZ4HC || codec->id == B2C_CODEC_ZLIB) {
+            test_hard_start(codec);
+        }
         test_cap(codec);
         test_highest_level(codec);
         if (codec->id == B2C_CODEC_ZSTD) {

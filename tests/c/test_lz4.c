@@ -177,6 +177,60 @@ static void test_kept_state(void)
     free(theirs);
 }
 
+/* A start without matches is not searched at length, with room to spare or to the byte. */
+static void test_hard_start(void)
+{
+    enum { N = 40000 };
+    const b2i_codec *hc = b2i_codec_by_id(B2C_CODEC_LZ4HC);
+    uint8_t *data = room_of(N), *out = room_of(N), *theirs = room_of(N + N / 200 + 16);
+    for (size_t hard = 1000; hard < 35000; hard += 3331) {
+        generate(data, hard, 0, hard);
+        generate(data + hard, N - hard, 2, hard);
+        b2i_lz4_look look;
+        size_t len, again;
+        CHECK_EQ(b2i_lz4_look_at(state, data, N, out, N - 1, &look), B2C_OK);
+        CHECK(hard < 5000 || look.nhard > 0);
+        CHECK_EQ(hc->encode(state, 5, NULL, data, N, out, N - 1, &len), B2C_OK);
+        CHECK_EQ(decode_with(b2i_span_of(NULL, 0), out, len, N, data), B2C_OK);
+        const int want =
+            LZ4_compress_HC((const char *)data, (char *)theirs, N, LZ4_compressBound(N), 5);
+        CHECK(len <= (size_t)want + (size_t)want / 100);
+        CHECK_EQ(hc->encode(state, 5, NULL, data, N, out, len + 8, &again), B2C_OK);
+        CHECK_EQ(again, len);
+        for (size_t cap = 1; cap < len; cap += 997) {
+            CHECK_EQ(hc->encode(state, 5, NULL, data, N, out, cap, &again), B2C_OK);
+            CHECK_EQ(again, 0);
+        }
+    }
+    free(data);
+    free(out);
+    free(theirs);
+}
+
+/* Matches of four bytes, which the quick look does not see, keep a start from being passed over. */
+static void test_words(void)
+{
+    enum { NWORDS = 3000, STEP = 6, HARD = 20000 * STEP, N = HARD + 60000 };
+    uint8_t words[NWORDS * 4], *data = room_of(N), *out = room_of(N), *theirs = room_of(N);
+    const b2i_codec *hc = b2i_codec_by_id(B2C_CODEC_LZ4HC);
+    uint64_t r = 11;
+    generate(words, sizeof words, 0, 1);
+    generate(data, HARD, 0, 2);
+    for (size_t i = 0; i < HARD; i += STEP) {
+        memcpy(data + i, words + 4 * (harness_random(&r) % NWORDS), 4);
+    }
+    generate(data + HARD, N - HARD, 2, 3);
+    for (size_t n = HARD; n <= N; n += N - HARD) {
+        size_t len;
+        CHECK_EQ(hc->encode(state, 5, NULL, data, n, out, n - 1, &len), B2C_OK);
+        const int want = LZ4_compress_HC((const char *)data, (char *)theirs, (int)n, (int)n - 1, 5);
+        CHECK(want > 0 && len > 0 && len <= (size_t)want + (size_t)want / 100);
+    }
+    free(data);
+    free(out);
+    free(theirs);
+}
+
 /* Blocks that the library makes with a dictionary, and damaged ones. */
 static void test_dictionary(void)
 {
@@ -209,27 +263,50 @@ static void test_dictionary(void)
 #endif
 
 /* Whether it shrinks is known without doing it, wherever in the data what repeats is. */
-static void test_shrinks(void)
+static void test_look(void)
 {
     enum { N = 60000 };
     uint8_t *data = room_of(N), *out = room_of(N);
     for (size_t n = 100; n <= N; n *= 5) {
         for (size_t from = 0; from < n; from += n / 20) {
-            bool shrinks;
+            b2i_lz4_look look;
             generate(data, n, 0, n + from);
-            CHECK_EQ(b2i_lz4_shrinks(state, data, n, out, n - 1, &shrinks), B2C_OK);
-            CHECK(!shrinks);
+            CHECK_EQ(b2i_lz4_look_at(state, data, n, out, n - 1, &look), B2C_OK);
+            CHECK(!look.shrinks && look.nhard == 0);
             if (from + n / 20 + 20 > n) {
                 break;
             }
             memset(data + from, 0, n / 20 + 20);
-            CHECK_EQ(b2i_lz4_shrinks(state, data, n, out, n - 1, &shrinks), B2C_OK);
-            CHECK(shrinks);
+            CHECK_EQ(b2i_lz4_look_at(state, data, n, out, n - 1, &look), B2C_OK);
+            CHECK(look.shrinks && look.nhard <= from);
+            CHECK(from < n / 8 || from < 2000 || look.nhard > from / 2);
             CHECK(encode(B2I_LZ4_MID, data, n, out, n - 1) != 0);
         }
     }
     free(data);
     free(out);
+}
+
+/* Blocks with literals of all lengths in front of theirs. */
+static void test_literals_in_front(void)
+{
+    enum { MAX_INNER = 600, TAIL = 100, MAX_FRONT = 1500, N = MAX_FRONT + MAX_INNER + TAIL };
+    uint8_t data[N], out[N + 32];
+    generate(data, N, 0, 5);
+    for (size_t inner = 1; inner <= MAX_INNER; inner += inner < 20 ? 1 : 97) {
+        const uint8_t *from = data + MAX_FRONT;
+        memset(data + MAX_FRONT + inner, data[MAX_FRONT + inner - 1], TAIL);
+        for (size_t front = 0; front <= MAX_FRONT; front += front < 600 ? 1 : 13) {
+            uint8_t *block = out + b2i_lz4_room_in_front(front);
+            size_t len = encode(1, from, inner + TAIL, block, inner + TAIL - 1);
+            CHECK(len > 0);
+            len = b2i_lz4_put_in_front(from - front, front, out, len);
+            CHECK_EQ(
+                decode_with(b2i_span_of(NULL, 0), out, len, front + inner + TAIL, from - front),
+                B2C_OK);
+        }
+        generate(data + MAX_FRONT + inner, TAIL, 0, 5);
+    }
 }
 
 /* They save something in bytes of all values, but not where each is coded in few bits. */
@@ -377,7 +454,8 @@ int main(void)
         .slack = 8,
     };
     begin(&lz4, 1 << 20);
-    test_shrinks();
+    test_look();
+    test_literals_in_front();
     test_short_matches();
     test_malformed();
     test_huge_length();
@@ -393,6 +471,8 @@ int main(void)
     test_items();
     test_ours_reads_library();
     test_kept_state();
+    test_hard_start();
+    test_words();
     test_dictionary();
 #endif
     b2i_codec_state_free(state);

@@ -370,6 +370,17 @@ def test_incompressible_data_is_stored(n, codec):
     assert their_decompress(chunk) == data
 
 
+@pytest.mark.parametrize("codec", CODECS)
+@pytest.mark.parametrize("clevel", (1, 5, 9))
+def test_the_reference_reads_streams_that_begin_with_noise(codec, clevel):
+    rng = np.random.default_rng(3)
+    for nhard, nrest in ((500, 5000), (3000, 3000), (70000, 9000), (200000, 60000)):
+        data = rng.bytes(nhard) + (np.arange(nrest // 4, dtype="<i4") // 3).tobytes()
+        chunk = b2.compress2(data, codec=b2.Codec[codec], clevel=clevel, filters=[], typesize=1)
+        assert blosc2.decompress2(chunk) == data
+        assert b2.decompress2(chunk) == data
+
+
 def test_parts_of_chunks():
     """Items out of the middle, across blocks, of chunks of both libraries."""
     rng = random.Random(5)
