@@ -79,10 +79,6 @@ def _plain_box(key: tuple[Any, ...], shape: Shape) -> Box | None:
     ndim = len(shape)
     if len(key) > ndim:
         return None
-    if len(key) == 1 and type(key[0]) is int and 0 <= key[0] < shape[0]:  # a row
-        rest = shape[1:]
-        zeros, ones = (0,) * (ndim - 1), (1,) * ndim
-        return Box((key[0], *zeros), (1, *rest), ones, (), rest, tuple(range(1, ndim)))
     start, counts, steps = [0] * ndim, list(shape), [1] * ndim
     axes: list[int] = []
     for axis, item in enumerate(key):

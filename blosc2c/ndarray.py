@@ -39,6 +39,22 @@ EXTENSION_META = "ml_dtype"  # metalayer with the name of a dtype of ml_dtypes
 _INTEGERS = frozenset((int, np.int64, np.int32, np.intp, np.uint64, np.uint32))
 
 
+class Row:
+    """The box ``a[i]`` of an array of some shape, but for where it starts.
+
+    of : that shape
+    shape : of the result
+    zeros : where the box starts along the other axes
+    counts, steps : of b2c_nd_read()
+    """
+
+    def __init__(self, of: Shape) -> None:
+        self.of, self.shape = of, of[1:]
+        self.zeros = (0,) * len(self.shape)
+        self.counts = ffi.new("uint64_t[]", (1, *self.shape))
+        self.steps = ffi.new("uint64_t[]", [1] * len(of))
+
+
 class Places:
     """The b2c_nd_places of a selection with index arrays.
 
@@ -120,6 +136,7 @@ class NDArray:
     _nd: Any
     _dtype: np.dtype[Any]
     _room: tuple[Any, Array] | None = None  # what single items are read to, and whose it is
+    _row: Row | None = None  # what is the same for all rows
     _is_closed_view = False
     _axes: Shape | None = None  # of a view: for each axis that of the stored array, -1 for a new one
 
@@ -347,7 +364,7 @@ class NDArray:
 
     # ---- reading -----------------------------------------------------------
 
-    def _read_box(self, start: Shape, counts: Shape, step: Shape, out: Any, nbytes: int) -> None:
+    def _read_box(self, start: Shape, counts: Any, step: Any, out: Any, nbytes: int) -> None:
         schunk = self._schunk
         ctx = _ffi.context(schunk._dparams.nthreads)  # C itself knows what is too small for threads
         err = _ffi.small_call()[3]
@@ -430,6 +447,17 @@ class NDArray:
             return None
         return room[1].copy() if status == lib.B2C_OK else None
 
+    def _read_row(self, index: int) -> Array:
+        """``self[index]``, of what is in range."""
+        row = self._row
+        if row is None or row.of is not self._shape:
+            row = self._row = Row(self._shape)
+        out = self._room_for(row.shape)
+        if out.size:
+            start, dst = (index, *row.zeros), ffi.from_buffer(out)
+            self._read_box(start, row.counts, row.steps, dst, out.nbytes)
+        return out
+
     def _get(self, key: Any) -> Array:
         plan = parse_key(key, self.shape)
         return self._read_plain(plan) if isinstance(plan, Box) else self._read_gather(plan)
@@ -445,6 +473,8 @@ class NDArray:
         IndexError : out of range, or no index
         CorruptError : a chunk is damaged
         """
+        if type(key) is int and len(self._shape) > 1 and 0 <= key < self.shape[0]:
+            return self._read_row(key)
         if is_name(key):
             return NDField(self, key)
         index = key if type(key) is tuple else (key,)

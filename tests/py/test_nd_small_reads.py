@@ -49,6 +49,26 @@ def test_items_follow_every_edit(array):
     assert array[5, 6] == 0
 
 
+def test_rows_follow_every_edit(array):
+    want = A.copy()
+    np.testing.assert_array_equal(array[5], want[5])
+    array[5, 6] = want[5, 6] = -1
+    np.testing.assert_array_equal(array[5], want[5])
+    array.resize((60, 40))
+    np.testing.assert_array_equal(array[5], want[5, :40])
+    array.resize((4, 55))
+    assert array[3].shape == (55,) and (array[3, 40:] == 0).all()
+    np.testing.assert_array_equal(array[-1], array[3])
+    with pytest.raises(IndexError):
+        array[4]
+    array[3][0] = 7  # of its own
+    assert array[3, 0] == want[3, 0]
+    array.resize((4, 0))
+    assert array[3].shape == (0,)
+    with pytest.raises(b2.LimitError):
+        b2.ndarray_from_cframe(b2.asarray(A).to_cframe(), limits=b2.Limits(max_result_nbytes=199))[5]
+
+
 def test_a_rolled_back_item_is_not_kept(array):
     def change() -> None:
         with array.schunk.transaction():
