@@ -71,8 +71,7 @@ static b2c_status lz4_encode(b2i_codec_state *state, int clevel, const b2i_dict 
     return B2C_OK;
 }
 
-/* Whether matches of four bytes, which the look does not see, save more than a 64th of the last
- * bytes. */
+/* Whether matches of four bytes, which the look does not see, save a 64th of the last bytes. */
 static bool short_matches_save(const uint8_t *src, size_t n, size_t last)
 {
     last = last < n ? last : n;
