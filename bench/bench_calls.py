@@ -122,7 +122,8 @@ def cases(folder: Path) -> list[Case]:
     data = arrays.data
     items = [tuple(int(i) for i in rng.integers(0, 2000, 2)) for _ in range(1000)]
     rows = [int(i) for i in rng.integers(0, 2000, 100)]
-    columns = [(slice(None), int(i)) for i in rng.integers(0, 2000, 100)]
+    columns = [(slice(None), i) for i in range(100)]
+    far = [(slice(None), i * 617 % 2000) for i in range(100)]
     near = [(7, int(i)) for i in rng.integers(0, 100, 1000)]
     points = [tuple(rng.integers(0, 2000, (2, 64))) for _ in range(50)]
 
@@ -154,7 +155,8 @@ def cases(folder: Path) -> list[Case]:
             Case(f"item, {place}", 5, arrays.reads(on_disk, items)),
             Case(f"row, {place}", 5, arrays.reads(on_disk, rows)),
             Case(f"64 random items, {place}", 5, arrays.reads(on_disk, points)),
-            Case(f"column across chunks, {place}", 4, arrays.reads(on_disk, columns)),
+            Case(f"columns across chunks in turn, {place}", 4, arrays.reads(on_disk, columns)),
+            Case(f"columns far from each other, {place}", 4, arrays.reads(on_disk, far)),
             Case(f"items of one block, {place}", 15, arrays.reads(on_disk, near)),
         ]
     return [

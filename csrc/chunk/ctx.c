@@ -84,6 +84,10 @@ void b2c_ctx_free(b2c_ctx *ctx)
         b2i_cache_free(ctx->cache);
         b2i_free(ctx->cache);
     }
+    if (ctx->strips != NULL) {
+        b2i_strips_free(ctx->strips);
+        b2i_free(ctx->strips);
+    }
     if (ctx->above != NULL) {
         ctx->free_above(ctx->above);
     }
@@ -166,6 +170,14 @@ b2i_block_cache *b2i_ctx_cache(b2c_ctx *ctx)
         ctx->cache = b2i_calloc(sizeof *ctx->cache);
     }
     return ctx->cache;
+}
+
+b2i_strip_cache *b2i_ctx_strips(b2c_ctx *ctx)
+{
+    if (ctx->strips == NULL) {
+        ctx->strips = b2i_calloc(sizeof *ctx->strips);
+    }
+    return ctx->strips;
 }
 
 b2c_status b2i_ctx_worker(b2c_ctx *ctx, uint32_t worker, b2i_worker **out, b2c_error *err)

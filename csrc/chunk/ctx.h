@@ -10,6 +10,7 @@
 #include "block_cache.h"
 #include "codec.h"
 #include "pool.h"
+#include "strip_cache.h"
 
 #define B2I_MAX_THREADS 256
 #define B2I_NO_LIMIT    UINT64_MAX
@@ -38,6 +39,7 @@ struct b2c_ctx {
     uint32_t nworkers;        /* length of workers */
     b2i_scratch ref;          /* delta: block 0 as the decoder restores it */
     b2i_block_cache *cache;   /* see b2i_ctx_cache() */
+    b2i_strip_cache *strips;  /* and b2i_ctx_strips() */
     struct b2c_ctx **helpers; /* see b2i_ctx_helpers() */
     uint32_t nhelpers;
     void *above; /* what the layers above keep with it, and how to free that */
@@ -61,6 +63,9 @@ b2c_status b2i_ctx_helpers(b2c_ctx *ctx, uint64_t nitems, uint32_t *nworkers, b2
 
 /* The context's decoded blocks, or NULL when there is no memory for them. */
 b2i_block_cache *b2i_ctx_cache(b2c_ctx *ctx);
+
+/* And its strips. */
+b2i_strip_cache *b2i_ctx_strips(b2c_ctx *ctx);
 
 /*
  * After a chunk of a read of 'nchunks' chunks: 'st', or B2C_OK when the context collects damage and

@@ -209,7 +209,11 @@ typedef struct b2c_limits {
     uint32_t max_open_files; /* chunk files of a directory open at a time; default 64 */
 } b2c_limits;
 
-/* Scratch memory, codec states and limits of one thread at a time. */
+/*
+ * Scratch memory, codec states and limits of one thread at a time.  It keeps some of what it has
+ * decoded for reads of arrays: up to 2 MB of blocks, and up to 4 MB of neighbours of columns that
+ * were read one after the other.
+ */
 typedef struct b2c_ctx b2c_ctx;
 
 /*

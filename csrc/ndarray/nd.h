@@ -237,6 +237,18 @@ b2c_status b2i_nd_read_item(const b2c_schunk *schunk, b2c_ctx *ctx, const b2i_gr
 /* post: what is done with the blocks, as in b2i_schunk_site(). */
 b2c_status b2i_nd_read(const b2c_schunk *schunk, b2c_ctx *ctx, const b2i_selection *sel,
                        const b2i_hook *post, uint8_t *dst, size_t dst_cap, b2c_error *err);
+
+/* The same of a selection that has items, without keeping any of what is decoded. */
+b2c_status b2i_nd_read_once(const b2c_schunk *schunk, b2c_ctx *ctx, const b2i_selection *sel,
+                            const b2i_hook *post, uint8_t *dst, b2c_error *err);
+
+/*
+ * The same of a box from its strip, if it has one and is to have it now (nd_strip.c); *is_read
+ * tells.  nbytes_touched: of the blocks that it touches.
+ */
+b2c_status b2i_nd_read_strip(const b2c_schunk *schunk, b2c_ctx *ctx, const b2i_selection *sel,
+                             uint64_t nbytes_touched, uint8_t *dst, bool *is_read, b2c_error *err);
+
 b2c_status b2i_nd_write(b2c_schunk *schunk, b2c_ctx *ctx, const b2i_selection *sel, b2i_span src,
                         b2c_error *err);
 b2c_status b2i_nd_resize(b2c_schunk *schunk, b2c_ctx *ctx, b2c_nd *nd, const uint64_t *shape,

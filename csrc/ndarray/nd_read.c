@@ -403,6 +403,14 @@ static uint64_t nbytes_touched(const b2i_selection *sel)
     return n > UINT64_MAX / nbytes / nruns ? UINT64_MAX : n * nruns * nbytes;
 }
 
+b2c_status b2i_nd_read_once(const b2c_schunk *schunk, b2c_ctx *ctx, const b2i_selection *sel,
+                            const b2i_hook *post, uint8_t *dst, b2c_error *err)
+{
+    read_job r = { .s = schunk, .ctx = ctx, .sel = sel, .post = post, .dst = dst };
+    B2I_TRY(read_all(&r, nbytes_touched(sel), err));
+    return b2i_damage_status(ctx, err);
+}
+
 b2c_status b2i_nd_read(const b2c_schunk *schunk, b2c_ctx *ctx, const b2i_selection *sel,
                        const b2i_hook *post, uint8_t *dst, size_t dst_cap, b2c_error *err)
 {
@@ -417,10 +425,19 @@ b2c_status b2i_nd_read(const b2c_schunk *schunk, b2c_ctx *ctx, const b2i_selecti
     }
     uint64_t nbytes = nbytes_touched(sel);
     /* What a post-filter makes of a block may be something else the next time. */
-    bool keep = nbytes <= KEPT_READ_NBYTES && schunk->post.fn == NULL;
-    b2i_block_cache *cache = keep ? b2i_ctx_cache(ctx) : NULL;
-    B2I_TRY(cache != NULL ? read_kept(&r, cache, err) : read_all(&r, nbytes, err));
-    return b2i_damage_status(ctx, err);
+    bool keep = schunk->post.fn == NULL;
+    if (keep && nbytes <= KEPT_READ_NBYTES && b2i_ctx_cache(ctx) != NULL) {
+        B2I_TRY(read_kept(&r, ctx->cache, err));
+        return b2i_damage_status(ctx, err);
+    }
+    if (keep && sel->nlists == 0 && !ctx->collects) {
+        bool is_read;
+        B2I_TRY(b2i_nd_read_strip(schunk, ctx, sel, nbytes, dst, &is_read, err));
+        if (is_read) {
+            return B2C_OK;
+        }
+    }
+    return b2i_nd_read_once(schunk, ctx, sel, post, dst, err);
 }
 
 /* ---- one item ---- */

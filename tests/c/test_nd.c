@@ -496,6 +496,51 @@ static void test_resize_errors(void)
     b2c_schunk_free(s);
 }
 
+/* After each allocation that fails, columns in turn are what they were. */
+static void test_columns_without_memory(void)
+{
+    enum { ROWS = 640, COLS = 640 };
+    b2c_nd nd = { .size = sizeof nd,
+                  .ndim = 2,
+                  .itemsize = 4,
+                  .shape = { ROWS, COLS },
+                  .chunks = { 64, COLS },
+                  .blocks = { 8, COLS } };
+    uint32_t *items = malloc(ROWS * COLS * 4), column[ROWS];
+    const uint64_t count[] = { ROWS, 1 }, step[] = { 1, 1 };
+    b2c_schunk *s = new_array(&nd);
+    int failures = 0, wrong = 0;
+    for (uint32_t i = 0; i < ROWS * COLS; i++) {
+        items[i] = i * 3;
+    }
+    CHECK_EQ(
+        b2c_nd_append_chunks(s, ctx, &nd, 0, b2c_nd_nchunks(&nd), items, ROWS * COLS * 4, NULL),
+        B2C_OK);
+    for (uint64_t n = 1, left = 4; left > 0; n++) {
+        b2c_ctx *own = NULL;
+        CHECK_EQ(b2c_ctx_new(NULL, 1, NULL, &own, NULL), B2C_OK);
+        left = 4;
+        for (uint64_t c = 20; c < 24; c++) {
+            const uint64_t start[] = { 0, c };
+            b2i_alloc_fail_at(n, c == 22); /* 22: all from the n-th on */
+            b2c_status st =
+                b2c_nd_read(s, own, &nd, start, count, step, column, sizeof column, NULL);
+            b2i_alloc_fail_at(0, false);
+            CHECK(st == B2C_OK || st == B2C_E_MEMORY);
+            failures += st != B2C_OK;
+            left -= st == B2C_OK;
+            for (uint64_t i = 0; st == B2C_OK && i < ROWS; i++) {
+                wrong += column[i] != items[i * COLS + c];
+            }
+        }
+        b2c_ctx_free(own);
+    }
+    CHECK_EQ(wrong, 0);
+    CHECK(failures > 5);
+    b2c_schunk_free(s);
+    free(items);
+}
+
 /* After each allocation that fails in an edit, the array is as it was. */
 static void test_all_or_nothing(void)
 {
@@ -922,6 +967,7 @@ int main(void)
     test_write();
     test_resize();
     test_resize_errors();
+    test_columns_without_memory();
     test_all_or_nothing();
     test_places();
     test_items();
