@@ -468,6 +468,7 @@ static b2c_status encode(b2c_ctx *ctx, b2i_plan *p, uint8_t *dst, size_t dst_cap
     size_t put = 0;
     b2i_split split = b2i_tune_split(p->cparams, p->src.n, p->blocksize);
     p->is_split = split == B2I_SPLIT_YES;
+    memset(p->clevels, b2i_plan_clevel(p), sizeof p->clevels);
     B2I_TRY(check_blocks(p, err));
     bool plain = p->cparams->clevel == 0 || p->src.n < p->cparams->typesize || p->src.n == 0;
     if (!plain) {
@@ -525,7 +526,6 @@ b2c_status b2i_chunk_encode(b2c_ctx *ctx, const b2c_cparams *cparams, const b2i_
     b2i_plan p = b2i_plan_init(cparams, site == NULL ? &alone : site, src);
     p.blocksize = b2i_tune_blocksize(cparams, src.n);
     p.nblocks = (uint32_t)b2i_ceil_div(src.n, p.blocksize);
-    memset(p.clevels, cparams->clevel, sizeof p.clevels);
     if (p.site->hook.fn != NULL && src.n > 0) {
         return encode_filtered(ctx, &p, dst, dst_cap, dst_len, err);
     }

@@ -19,7 +19,7 @@ typedef struct b2i_plan {
     uint32_t nblocks;
     uint8_t typesize; /* as in the header */
     bool is_split;
-    uint8_t clevels[255]; /* of each stream of a full block */
+    uint8_t clevels[255]; /* of each stream of a full block; as codecs know them */
     b2i_dict *dict;       /* or NULL */
     b2i_span ref;         /* delta: block 0 as the decoder will restore it */
 
@@ -49,8 +49,14 @@ b2c_block b2i_plan_about(const b2i_plan *plan, uint32_t i);
 uint32_t b2i_plan_nstreams(const b2i_plan *plan, size_t n);
 
 /*
- * Decides 'is_split' where 'split' leaves it open, and lowers 'clevels' where the data does
- * not gain from the level; both by trying on a sample.  B2C_E_MEMORY.
+ * The level asked for, for the streams of a plan that splits or does not.  Blocks that would be
+ * split and are not have planes that are the same.
+ */
+int b2i_plan_clevel(const b2i_plan *plan);
+
+/*
+ * Decides 'is_split' where 'split' leaves it open, or planes are the same, and lowers 'clevels'
+ * where the data does not gain from the level; all by trying on a sample.  B2C_E_MEMORY.
  */
 b2c_status b2i_plan_try(b2c_ctx *ctx, b2i_plan *plan, b2i_split split, b2c_error *err);
 

@@ -3,7 +3,7 @@
  * which streams a lower level does as well.
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * Pieces from all over the chunk are filtered like a block and compressed in several
+ * Pieces of the chunk are filtered like a block and compressed in several
  * ways.  The decisions hold for the whole chunk, so that they depend on nothing else.
  */
 #include "chunk_enc.h"
@@ -64,6 +64,111 @@ static b2c_status add_stream(b2i_worker *w, const b2i_plan *p, int clevel, const
     return B2C_OK;
 }
 
+/* ---- planes that are the same ---- */
+
+/*
+ * Whether two neighbouring bytes of an item are the same in all items, as far as some tell, but
+ * often others than in the next item: the signs of small integers, the digits of decimal fractions.
+ */
+static bool has_twins(const b2i_plan *p)
+{
+    enum { NPROBES = 64, OFTEN = NPROBES / 8 };
+    const size_t typesize = p->typesize, nitems = p->src.n / typesize;
+    for (size_t k = 1; k < typesize; k++) {
+        uint32_t probe = 0, changes = 0;
+        for (; probe < NPROBES; probe++) { /* scattered, so that nothing periodic misleads */
+            const uint8_t *item = p->src.p + probe * 2654435769U % (nitems - 1) * typesize;
+            if (item[k] != item[k - 1]) {
+                break;
+            }
+            changes += item[k] != item[k + typesize];
+        }
+        if (probe == NPROBES && changes >= OFTEN) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool only_shuffles(const b2i_pipeline *pl)
+{
+    uint8_t filters = 0;
+    for (size_t slot = 0; slot < B2C_MAX_FILTERS; slot++) {
+        filters |= pl->filters[slot];
+    }
+    return filters == B2C_FILTER_SHUFFLE;
+}
+
+/* The longest planes of which a codec finds that they are the same; best are those half as long. */
+static size_t longest_twins(uint8_t codec)
+{
+    switch (codec) {
+    case B2C_CODEC_LZ4:
+    case B2C_CODEC_LZ4HC:
+    case B2C_CODEC_ZLIB:
+        return 16 * KIB; /* of windows of 32 and 64 KiB: nearer matches are preferred */
+    case B2C_CODEC_ZSTD:
+        return SIZE_MAX;
+    default:
+        return 0; /* BloscLZ does not go on where it finds little at the start */
+    }
+}
+
+/*
+ * Where planes are the same, blocks that are not split need only one of them, if the codec finds
+ * that: blocks of chosen size are made short enough, and Zstandard is told.  A piece is compressed
+ * split, and whole at the level asked for and at the first.
+ */
+static b2c_status try_whole(b2i_worker *w, b2i_plan *p, bool *is_whole, b2c_error *err)
+{
+    const size_t typesize = p->typesize, longest = longest_twins(p->cparams->codec);
+    const int clevel = p->cparams->clevel;
+    const int far = p->cparams->codec == B2C_CODEC_ZSTD ? B2I_CLEVEL_FAR : 0;
+    size_t blocksize = p->blocksize, best = SIZE_MAX;
+    *is_whole = false;
+    if (p->cparams->blocksize == 0 && blocksize / typesize > longest / 2) {
+        blocksize = longest / 2 * typesize;
+    }
+    if (blocksize == 0 || blocksize / typesize > longest || p->src.n < MIN_SAMPLE ||
+        !has_twins(p)) {
+        return B2C_OK;
+    }
+    size_t n = p->src.n / 16 < MIN_SAMPLE ? MIN_SAMPLE : p->src.n / 16;
+    n = (n < blocksize ? n : blocksize) / (8 * typesize) * (8 * typesize);
+    b2i_plan q = *p;
+    q.src = b2i_span_of(p->src.p + (p->src.n - n) / 2 / typesize * typesize, n);
+    q.blocksize = (uint32_t)n;
+    q.nblocks = 1;
+    uint8_t *out = b2i_scratch_get(&w->in, n);
+    if (out == NULL) {
+        return b2i_fail_memory(err);
+    }
+    q.is_split = true;
+    int ways[] = { b2i_plan_clevel(&q), clevel < 9 ? clevel + far : clevel, 1 + far }, taken = 0;
+    for (int i = 0; i < 3; i++) {
+        size_t len;
+        bool zeros;
+        q.is_split = i == 0;
+        memset(q.clevels, ways[i], sizeof q.clevels);
+        B2I_TRY(b2i_block_encode(w, &q, 0, out, n, &len, &zeros, err));
+        len = len == 0 ? n : len;
+        if (len < best) {
+            taken = i;
+            best = i > 0 ? len : len - len / 16;
+        }
+    }
+    if (taken > 0) {
+        *is_whole = true;
+        p->is_split = false;
+        memset(p->clevels, ways[taken], sizeof p->clevels);
+        p->blocksize = (uint32_t)blocksize;
+        p->nblocks = (uint32_t)((p->src.n + blocksize - 1) / blocksize);
+    }
+    return B2C_OK;
+}
+
+/* ---- splitting and levels ---- */
+
 /* Splitting is faster, and taken when it loses no more than 1/256. */
 static b2c_status try_split(b2i_worker *w, b2i_plan *p, b2i_span sample, b2c_error *err)
 {
@@ -75,6 +180,7 @@ static b2c_status try_split(b2i_worker *w, b2i_plan *p, b2i_span sample, b2c_err
         B2I_TRY(add_stream(w, p, clevel, sample.p + k * len, len, &streams, err));
     }
     p->is_split = streams <= whole + whole / 256;
+    memset(p->clevels, b2i_plan_clevel(p), sizeof p->clevels);
     return B2C_OK;
 }
 
@@ -124,7 +230,7 @@ static b2c_status try_levels(b2i_worker *w, b2i_plan *p, const uint8_t *src, siz
     }
     for (size_t k = 0; k < nstreams; k++) {
         aims[k] = 0;
-        B2I_TRY(add_pieces(w, p, p->cparams->clevel, src + k * len, len, &aims[k], err));
+        B2I_TRY(add_pieces(w, p, p->clevels[k], src + k * len, len, &aims[k], err));
         total += aims[k];
     }
     size_t room = is_easy ? 0 : total / (wants_ratio ? 1280 : 160);
@@ -160,10 +266,21 @@ b2c_status b2i_plan_try(b2c_ctx *ctx, b2i_plan *p, b2i_split split, b2c_error *e
     b2i_span sample;
     bool knows_blocks = p->codec->encode_block != NULL || b2i_pipeline_has_user(&p->pipeline) ||
                         b2i_pipeline_needs_shape(&p->pipeline);
-    if (knows_blocks || (split != B2I_SPLIT_TRY && !levels)) {
+    if (knows_blocks) {
         return B2C_OK; /* these are shown blocks, not pieces */
     }
     B2I_TRY(b2i_ctx_worker(ctx, 0, &w, err));
+    if (split != B2I_SPLIT_NO && p->cparams->splitmode == B2C_SPLIT_AUTO && !p->cparams->use_dict &&
+        only_shuffles(&p->pipeline)) {
+        bool is_whole;
+        B2I_TRY(try_whole(w, p, &is_whole, err));
+        if (is_whole) {
+            return B2C_OK;
+        }
+    }
+    if (split != B2I_SPLIT_TRY && !levels) {
+        return B2C_OK;
+    }
     B2I_TRY(gather_sample(w, p, &sample, err));
 
     b2i_plan one_block = *p;

@@ -22,6 +22,13 @@ typedef struct b2i_dict b2i_dict;
 
 enum { B2I_FORMAT_BY_ID = 6 }; /* of codecs that chunk headers name by their number */
 
+/*
+ * Levels that only Zstandard knows.  The highest for one of several planes, of which those that
+ * shrink most are not worth most of the time; and added to a level below the highest, that what
+ * repeats is long and far apart.
+ */
+enum { B2I_CLEVEL_OF_PLANE = 10, B2I_CLEVEL_FAR = 16 };
+
 typedef struct b2i_codec {
     uint8_t id;             /* B2C_CODEC_… */
     uint8_t format;         /* value of the chunk header's format bits (0…4, 6) */
@@ -32,10 +39,10 @@ typedef struct b2i_codec {
     const char *(*version)(void);
 
     /*
-     * Compresses n > 0 bytes with clevel 1…9 into at most cap bytes.  *out_len is
-     * the compressed size, 0 when it does not fit.  Fails with B2C_E_MEMORY
-     * only.  dict may be NULL.  The output depends on src, clevel and dict
-     * alone, never on what the state was used for before.
+     * Compresses n > 0 bytes with clevel 1…9, or one of the levels below, into at most cap bytes.
+     * *out_len is the compressed size, 0 when it does not fit.  Fails with B2C_E_MEMORY only.  dict
+     * may be NULL.  The output depends on src, clevel and dict alone, never on what the state was
+     * used for before.
      */
     b2c_status (*encode)(b2i_codec_state *state, int clevel, const b2i_dict *dict,
                          const uint8_t *src, size_t n, uint8_t *dst, size_t cap, size_t *out_len);

@@ -12,9 +12,9 @@ enum { B2I_MAX_CLEVEL = 9 };
 
 /* Each field is NULL until its codec needs it, and belongs to that codec. */
 struct b2i_codec_state {
-    void *lz;                   /* hash tables of our own encoders */
-    void *lz4, *lz4hc;          /* compression states */
-    void *zstd_enc, *zstd_fast; /* contexts, the second for level 1 */
+    void *lz;                              /* hash tables of our own encoders */
+    void *lz4, *lz4hc;                     /* compression states */
+    void *zstd_enc, *zstd_fast, *zstd_far; /* contexts: the second for level 1 */
     void *zstd_dec;
     void *zlib_enc[B2I_MAX_CLEVEL]; /* a compressor per level */
     void *deflate, *inflate;        /* our own coder */
