@@ -38,6 +38,7 @@ from .partition import (
     grid_of,
     in_order,
     short_block_nbytes,
+    whole_part,
     slab_of,
     to_shape,
 )
@@ -51,7 +52,7 @@ _ND_KEYWORDS = ("chunks", "blocks", "cparams", "dparams", "meta", "storage")
 _KEYWORDS = tuple(dict.fromkeys((*_ND_KEYWORDS, *params.field_names(Keeping), "path")))
 _SLOW_CODECS = (Codec.ZLIB, Codec.ZSTD)  # at decoding
 _LEAST_FITTED = 1 << 20  # bytes of an array; smaller ones are not looked at
-_NOISY_RATIO, _REGULAR_RATIO = 3, 20  # below the first, above the second
+_NOISY_RATIO, _REGULAR_RATIO = 3, 12  # below the first, above the second
 _SMALL_TYPESIZE = 255  # chunk headers tell no larger one, so values beyond it cannot be repeated
 
 
@@ -103,9 +104,9 @@ def _fitting_blocks(source: Any, shape: Shape, dtype: np.dtype[Any], chunks: Sha
     quick = CParams(Codec.BLOSCLZ, typesize=min(dtype.itemsize, 255), nthreads=1)
     ratio = len(look) / len(compress2(look, cparams=quick))
     if ratio > _REGULAR_RATIO:
-        fitting = choose_blocks(chunks, dtype.itemsize, LONG_BLOCK_NBYTES)
+        fitting = choose_blocks(chunks, dtype.itemsize, LONG_BLOCK_NBYTES, whole_part)
     elif ratio < _NOISY_RATIO and dtype.itemsize > 1:
-        fitting = choose_blocks(chunks, dtype.itemsize, short_block_nbytes(dtype.itemsize))
+        fitting = choose_blocks(chunks, dtype.itemsize, short_block_nbytes(dtype.itemsize), whole_part)
     else:
         return blocks
     padded, whole = math.prod(extended(chunks, fitting)), math.prod(extended(chunks, blocks))

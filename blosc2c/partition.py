@@ -15,7 +15,7 @@ SPDX-License-Identifier: BSD-3-Clause
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import product
 from typing import Any
 
@@ -58,6 +58,12 @@ def even_part(n: int, limit: int) -> int:
     """The largest of the equal parts (but the last) of `n` when none is above `limit`."""
     limit = max(1, min(n, limit))
     return -(-n // -(-n // limit))
+
+
+def whole_part(n: int, limit: int) -> int:
+    """The same of parts that are all equal, where that takes less than twice as many."""
+    least = -(-n // max(1, min(n, limit)))
+    return -(-n // next((k for k in range(least, 2 * least) if n % k == 0), least))
 
 
 def compute_chunks_blocks(
@@ -129,7 +135,12 @@ def short_block_nbytes(itemsize: int) -> int:
     return min(max(itemsize * (8 << 10), 32 << 10), BLOCK_NBYTES)
 
 
-def choose_blocks(within: Shape, itemsize: int, nbytes: int = BLOCK_NBYTES) -> Shape:
+def choose_blocks(
+    within: Shape,
+    itemsize: int,
+    nbytes: int = BLOCK_NBYTES,
+    part: Callable[[int, int], int] = even_part,
+) -> Shape:
     """The shape of blocks of up to `nbytes` in a chunk or array."""
     blocks = [1] * len(within)
     room = max(nbytes // itemsize, 1)
@@ -137,7 +148,7 @@ def choose_blocks(within: Shape, itemsize: int, nbytes: int = BLOCK_NBYTES) -> S
         limit = room
         if axis == len(within) - 1 and axis > 0:
             limit = min(limit, max(RUN_NBYTES // itemsize, 1))
-        blocks[axis] = even_part(within[axis], limit)
+        blocks[axis] = part(within[axis], limit)
         room //= blocks[axis]
     return tuple(blocks)
 

@@ -18,6 +18,7 @@ enum {
     LARGE_NBYTES = 256 * KIB, /* chunks below pay only for a fast trial */
     SPLIT_CLEVEL = 3,         /* which of split and whole is smaller hardly depends on the level */
     MIN_CLEVEL = 3,           /* levels below are fast as they are */
+    MANY_BLOCKS = 8,          /* of which one can be compressed for a trial */
     /* Level 3 of Zstandard passes by matches of 4 bytes in longer streams, and pieces are shorter.
      */
     LONG_STREAM = 128 * KIB,
@@ -201,15 +202,35 @@ static b2c_status add_pieces(b2i_worker *w, const b2i_plan *p, int clevel, const
 }
 
 /*
+ * The first level for streams that shrink no more at the level asked for, but for those of which
+ * there is little left: fast[k] of len bytes of a sample.
+ */
+static b2c_status try_block(b2i_worker *w, b2i_plan *p, const size_t *fast, size_t nstreams,
+                            size_t len, b2c_error *err)
+{
+    const uint8_t *src;
+    const size_t n = p->blocksize / nstreams;
+    B2I_TRY(b2i_block_filter(w, p, p->nblocks / 2, &src, err));
+    for (size_t k = 0; k < nstreams; k++) {
+        size_t one = 0, asked = 0;
+        if (fast[k] >= len / 8) {
+            B2I_TRY(add_stream(w, p, 1, src + k * n, n, &one, err));
+            B2I_TRY(add_stream(w, p, p->clevels[k], src + k * n, n, &asked, err));
+            p->clevels[k] = one <= asked ? 1 : p->clevels[k];
+        }
+    }
+    return B2C_OK;
+}
+
+/*
  * The lowest level for each of nstreams streams of len bytes, so that all together lose no more
  * than 1/160, or 1/1280 where the ratio was asked for.  Zstandard may lose it in one of them;
  * the codecs with short windows do worse in whole streams than in pieces, and no stream of
  * theirs may lose more than 1/16.
  *
- * What shrinks to an eighth at once may lose nothing, since its matches may be longer than a piece;
- * it is left alone where the codec is fast with it anyway, or the ratio was asked for.  What
- * repeats in texts and pictures is farther apart than a piece: a lower level for bytes must even
- * gain something.
+ * What shrinks to an eighth at once is left alone, or tried with a block: its matches are longer
+ * than a piece, and higher levels find them.  What repeats in texts and pictures is farther apart
+ * than a piece: a lower level for bytes must even gain something.
  */
 static b2c_status try_levels(b2i_worker *w, b2i_plan *p, const uint8_t *src, size_t nstreams,
                              size_t len, b2c_error *err)
@@ -218,22 +239,22 @@ static b2c_status try_levels(b2i_worker *w, b2i_plan *p, const uint8_t *src, siz
     const bool is_long = p->blocksize / nstreams > LONG_STREAM;
     const bool is_zstd = p->cparams->codec == B2C_CODEC_ZSTD;
     const bool wants_ratio = p->cparams->clevel >= 8;
-    size_t fast[B2I_MAX_UNIT], aims[B2I_MAX_UNIT], easy = 0, total = 0;
+    size_t fast[B2I_MAX_UNIT], aims[B2I_MAX_UNIT], all_fast = 0, total = 0;
     for (size_t k = 0; k < nstreams; k++) {
         fast[k] = 0;
         B2I_TRY(add_pieces(w, p, 1, src + k * len, len, &fast[k], err));
-        easy += fast[k];
+        all_fast += fast[k];
     }
-    const bool is_easy = easy < nstreams * len / 8;
-    if (is_easy && (wants_ratio || !is_zstd)) {
-        return B2C_OK;
+    if (all_fast < nstreams * len / 8) {
+        bool pays = is_zstd && !wants_ratio && p->nblocks >= MANY_BLOCKS;
+        return pays ? try_block(w, p, fast, nstreams, len, err) : B2C_OK;
     }
     for (size_t k = 0; k < nstreams; k++) {
         aims[k] = 0;
         B2I_TRY(add_pieces(w, p, p->clevels[k], src + k * len, len, &aims[k], err));
         total += aims[k];
     }
-    size_t room = is_easy ? 0 : total / (wants_ratio ? 1280 : 160);
+    size_t room = total / (wants_ratio ? 1280 : 160);
     for (size_t k = 0; k < nstreams; k++) {
         size_t share = is_zstd || room < aims[k] / 16 ? room : aims[k] / 16;
         size_t most = p->typesize == 1 ? aims[k] - aims[k] / 64 : aims[k] + share;
