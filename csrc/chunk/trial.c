@@ -229,8 +229,7 @@ static b2c_status try_block(b2i_worker *w, b2i_plan *p, const size_t *fast, size
  * theirs may lose more than 1/16.
  *
  * What shrinks to an eighth at once is left alone, or tried with a block: its matches are longer
- * than a piece, and higher levels find them.  What repeats in texts and pictures is farther apart
- * than a piece: a lower level for bytes must even gain something.
+ * than a piece, and higher levels find them.
  */
 static b2c_status try_levels(b2i_worker *w, b2i_plan *p, const uint8_t *src, size_t nstreams,
                              size_t len, b2c_error *err)
@@ -257,7 +256,7 @@ static b2c_status try_levels(b2i_worker *w, b2i_plan *p, const uint8_t *src, siz
     size_t room = total / (wants_ratio ? 1280 : 160);
     for (size_t k = 0; k < nstreams; k++) {
         size_t share = is_zstd || room < aims[k] / 16 ? room : aims[k] / 16;
-        size_t most = p->typesize == 1 ? aims[k] - aims[k] / 64 : aims[k] + share;
+        size_t most = aims[k] + share;
         size_t n = fast[k];
         for (size_t i = 0; i < sizeof lower && lower[i] < p->clevels[k]; i++) {
             if (lower[i] == NOT_IF_LONG && is_long) {
@@ -281,8 +280,10 @@ b2c_status b2i_plan_try(b2c_ctx *ctx, b2i_plan *p, b2i_split split, b2c_error *e
     /* Not those of users, nor those that need to know an array's shape. */
     uint8_t id = p->cparams->codec;
     bool slow = id == B2C_CODEC_LZ4HC || id == B2C_CODEC_ZLIB || id == B2C_CODEC_ZSTD;
-    bool levels = slow && p->src.n >= MIN_NBYTES && p->cparams->clevel >= MIN_CLEVEL &&
-                  !p->cparams->use_dict && !b2i_pipeline_has(&p->pipeline, B2C_FILTER_DELTA);
+    /* All that repeats in texts and pictures is farther apart than a piece. */
+    bool levels = slow && p->typesize > 1 && p->src.n >= MIN_NBYTES &&
+                  p->cparams->clevel >= MIN_CLEVEL && !p->cparams->use_dict &&
+                  !b2i_pipeline_has(&p->pipeline, B2C_FILTER_DELTA);
     b2i_worker *w;
     b2i_span sample;
     bool knows_blocks = p->codec->encode_block != NULL || b2i_pipeline_has_user(&p->pipeline) ||
@@ -313,9 +314,7 @@ b2c_status b2i_plan_try(b2c_ctx *ctx, b2i_plan *p, b2i_split split, b2c_error *e
         B2I_TRY(try_split(w, p, sample, err));
     }
     size_t nstreams = p->is_split ? p->typesize : 1, len = sample.n / nstreams;
-    /* The highest levels find matches far away, which pieces do not show: short ones, and in bytes
-     * all that there are.  Only ZSTD sometimes makes more of bytes at a higher level. */
-    levels = levels && (p->is_split || p->cparams->clevel < (p->typesize == 1 ? 7 : 9)) &&
-             (p->typesize > 1 || id == B2C_CODEC_ZSTD);
+    /* The highest level finds short matches far away, which pieces do not show. */
+    levels = levels && (p->is_split || p->cparams->clevel < 9);
     return levels ? try_levels(w, p, sample.p, nstreams, len, err) : B2C_OK;
 }

@@ -96,7 +96,8 @@ static size_t good_blocksize(const b2c_cparams *cparams)
     if (!has_filter(cparams, B2C_FILTER_BITSHUFFLE)) {
         if (cparams->codec == B2C_CODEC_ZSTD && b2i_tune_typesize(cparams) == 1 && level > 0 &&
             level < 7) {
-            return far_sighted[level] * KIB;
+            bool by_default = level < 6 && has_filter(cparams, B2C_FILTER_SHUFFLE);
+            return by_default ? 0 : far_sighted[level] * KIB;
         }
         return level < 7 ? 512 * KIB : MIB;
     }
