@@ -113,10 +113,9 @@ static size_t encode_plane(ZSTD_CCtx *cctx, uint8_t *dst, size_t cap, const uint
     return ZSTD_compress2(cctx, dst, cap, src, n);
 }
 
-/* The start of a stream, up to MAX_SHORT bytes, at level 1: 0 bytes unless it shrinks to a sixth.
- */
+/* The first n bytes of a stream, at most MAX_SHORT, at level 1; len is 0 unless that is a sixth. */
 typedef struct start {
-    size_t len;
+    size_t n, len;
     uint8_t bytes[MAX_SHORT / 6];
 } start;
 
@@ -126,8 +125,8 @@ static b2c_status encode_start(b2i_codec_state *state, const uint8_t *src, size_
     if (cctx == NULL) {
         return B2C_E_MEMORY;
     }
-    n = n < MAX_SHORT ? n : MAX_SHORT;
     const size_t len = encode_fast(cctx, out->bytes, n / 6, src, n);
+    out->n = n;
     out->len = ZSTD_isError(len) ? 0 : len;
     return ZSTD_isError(len) ? status_of(len, B2C_OK) : B2C_OK; /* B2C_OK: no room */
 }
@@ -149,21 +148,52 @@ static int level_of_hard(int clevel, size_t n)
     return clevel == B2I_MAX_CLEVEL ? highest[row] : 7;
 }
 
+static size_t least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Of rare values in short streams, unless next to nothing is left, level 1 often makes less. */
+static b2c_status try_first(b2i_codec_state *state, start *easy, const uint8_t *src, size_t n,
+                            uint8_t *dst, size_t cap, size_t *len)
+{
+    enum { FEW = 32 };
+    if (easy->n < n && *len > 0 && *len <= n / FEW) {
+        return B2C_OK;
+    }
+    if (easy->n < n) {
+        B2I_TRY(encode_start(state, src, n, easy));
+    }
+    if (easy->len > 0 && easy->len <= cap && (*len == 0 || easy->len < *len)) {
+        memcpy(dst, easy->bytes, easy->len);
+        *len = easy->len;
+    }
+    return B2C_OK;
+}
+
 static b2c_status zstd_encode(b2i_codec_state *state, int clevel, const b2i_dict *dict,
                               const uint8_t *src, size_t n, uint8_t *dst, size_t cap,
                               size_t *out_len)
 {
     static const uint8_t levels[B2I_MAX_CLEVEL + 1] = { 0, 1, 3, 5, 7, 9, 11, 13, 15, 22 };
     const bool of_plane = clevel == B2I_CLEVEL_OF_PLANE, is_far = clevel >= B2I_CLEVEL_FAR;
+    const bool use_dict = dict != NULL && dict->enc != NULL;
     size_t len;
     *out_len = 0;
     clevel = of_plane ? B2I_MAX_CLEVEL : is_far ? clevel - B2I_CLEVEL_FAR : clevel;
+    const bool looks =
+        !use_dict && !is_far && (clevel == B2I_MAX_CLEVEL || (clevel == 5 && n <= MAX_SHORT));
+    start easy; /* most of it is not written */
+    easy.len = 0;
+    if (looks) {
+        size_t most = clevel == B2I_MAX_CLEVEL ? MAX_SHORT : MIN_PROBED;
+        B2I_TRY(encode_start(state, src, least(n, most), &easy));
+    }
     /* Without matches all levels do the same; but the highest looks for the shortest ones. */
-    if (clevel > 1 && clevel < B2I_MAX_CLEVEL && n >= MIN_PROBED && !has_matches(src, n) &&
-        !b2i_short_matches_save(src, n, n / 128)) {
+    if (easy.len == 0 && clevel > 1 && clevel < B2I_MAX_CLEVEL && n >= MIN_PROBED &&
+        !has_matches(src, n) && !b2i_short_matches_save(src, n, n / 128)) {
         clevel = 1;
     }
-    bool use_dict = dict != NULL && dict->enc != NULL;
     bool fast = clevel == 1 && !use_dict && !is_far;
     ZSTD_CCtx *cctx = context(fast     ? &state->zstd_fast
                               : is_far ? &state->zstd_far
@@ -171,31 +201,24 @@ static b2c_status zstd_encode(b2i_codec_state *state, int clevel, const b2i_dict
     if (cctx == NULL) {
         return B2C_E_MEMORY;
     }
-    start easy; /* most of it is not written */
-    easy.len = 0;
     if (use_dict) {
         len = ZSTD_compress_usingCDict(cctx, dst, cap, src, n, dict->enc);
     } else if (is_far) {
         len = encode_far(cctx, levels[clevel], dst, cap, src, n);
     } else if (fast) {
         len = encode_fast(cctx, dst, cap, src, n);
+    } else if (of_plane && easy.len > 0) {
+        len = encode_plane(cctx, dst, cap, src, n);
     } else {
-        int level = levels[clevel];
-        if (clevel == B2I_MAX_CLEVEL || (clevel == 5 && n <= MAX_SHORT)) {
-            B2I_TRY(encode_start(state, src, n, &easy));
-            level = easy.len > 0 ? level : level_of_hard(clevel, n);
-        }
-        len = of_plane && easy.len > 0 ? encode_plane(cctx, dst, cap, src, n)
-                                       : ZSTD_compressCCtx(cctx, dst, cap, src, n, level);
+        int level = looks && easy.len == 0 ? level_of_hard(clevel, n) : levels[clevel];
+        len = ZSTD_compressCCtx(cctx, dst, cap, src, n, level);
     }
     if (ZSTD_isError(len)) {
         B2I_TRY(status_of(len, B2C_OK)); /* B2C_OK: no room */
         len = 0;
     }
-    /* Of rare values in short streams the first level often makes less. */
-    if (n <= MAX_SHORT && easy.len > 0 && easy.len <= cap && (len == 0 || easy.len < len)) {
-        memcpy(dst, easy.bytes, easy.len);
-        len = easy.len;
+    if (easy.len > 0 && n <= MAX_SHORT) {
+        B2I_TRY(try_first(state, &easy, src, n, dst, cap, &len));
     }
     *out_len = len;
     return B2C_OK;
