@@ -38,9 +38,9 @@ from .partition import (
     grid_of,
     in_order,
     short_block_nbytes,
-    whole_part,
     slab_of,
     to_shape,
+    whole_part,
 )
 from .schunk import ARRAY_META, SChunk, split_storage
 from .sources import ROWS_NBYTES, InStorageOrder, Items, Joined, Reshaped, Selected, by_number
@@ -106,7 +106,7 @@ def _fitting_blocks(source: Any, shape: Shape, dtype: np.dtype[Any], chunks: Sha
     if ratio > _REGULAR_RATIO:
         fitting = choose_blocks(chunks, dtype.itemsize, LONG_BLOCK_NBYTES, whole_part)
     elif ratio < _NOISY_RATIO and dtype.itemsize > 1:
-        fitting = choose_blocks(chunks, dtype.itemsize, short_block_nbytes(dtype.itemsize), whole_part)
+        fitting = choose_blocks(chunks, dtype.itemsize, short_block_nbytes(dtype.itemsize))
     else:
         return blocks
     padded, whole = math.prod(extended(chunks, fitting)), math.prod(extended(chunks, blocks))

@@ -157,7 +157,7 @@ static size_t least(size_t a, size_t b)
 static b2c_status try_first(b2i_codec_state *state, start *easy, const uint8_t *src, size_t n,
                             uint8_t *dst, size_t cap, size_t *len)
 {
-    enum { FEW = 32 };
+    enum { FEW = 48 };
     if (easy->n < n && *len > 0 && *len <= n / FEW) {
         return B2C_OK;
     }

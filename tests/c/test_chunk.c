@@ -284,6 +284,7 @@ static void test_noisy_picture(void)
     b2c_cparams_init(&cp);
     cp.codec = B2C_CODEC_ZSTD;
     cp.typesize = 1;
+    memset(cp.filters, 0, sizeof cp.filters);
     if (b2c_codec_available(cp.codec)) {
         CHECK_EQ(b2c_compress(ctx, &cp, src, N, chunk, ROOM, &len, NULL), B2C_OK);
         cp.blocksize = BLOCK;
