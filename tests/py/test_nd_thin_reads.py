@@ -18,11 +18,9 @@ CUBE = np.arange(90 * 80 * 100, dtype="<u2").reshape(90, 80, 100) * 3
 CUBE_PARTS = {"chunks": (90, 80, 100), "blocks": (30, 80, 100)}
 
 
-@pytest.fixture(params=["memory", "frame", "directory"])
+@pytest.fixture(params=[{}, {"contiguous": True}, {"contiguous": False}], ids=str)
 def array(request, tmp_path):
-    kw = {"memory": {}, "frame": {"urlpath": tmp_path / "x"}}.get(
-        request.param, {"urlpath": tmp_path / "x", "contiguous": False}
-    )
+    kw = request.param and request.param | {"urlpath": tmp_path / "x"}
     with b2.asarray(A, **PARTS, **kw) as b:
         yield b
 
