@@ -14,7 +14,7 @@ static b2i_cached *set_of(b2i_block_cache *c, const b2i_block_key *key)
 static bool is_same(const b2i_block_key *a, const b2i_block_key *b)
 {
     return a->block == b->block && a->nchunk == b->nchunk && a->state == b->state &&
-           a->owner == b->owner;
+           a->owner == b->owner && a->nbytes == b->nbytes && a->itemsize == b->itemsize;
 }
 
 const b2i_cached *b2i_cache_find(b2i_block_cache *c, const b2i_block_key *key)

@@ -20,6 +20,7 @@ typedef struct b2i_block_key {
     uint64_t state;
     uint64_t nchunk;
     uint64_t block;
+    uint64_t nbytes, itemsize; /* as the caller describes the array */
 } b2i_block_key;
 
 typedef struct b2i_cached {

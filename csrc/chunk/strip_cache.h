@@ -12,11 +12,16 @@
 /* Bytes that a context keeps at most. */
 #define B2I_STRIPS_NBYTES ((size_t)4 << 20)
 
-/* A box but for where it lies along one dimension, of one state of one object. */
+/*
+ * A box but for where it lies along one dimension, of one state of one object as an array; 0 where
+ * there is no dimension.
+ */
 typedef struct b2i_strip_key {
     uint64_t owner; /* b2i_unique_number() of the object; 0: no strip */
     uint64_t state; /* whoever changes the object changes it */
-    uint64_t dim;   /* that dimension, along which the box is 0 */
+    uint64_t itemsize;
+    uint64_t shape[B2C_MAX_DIM], chunks[B2C_MAX_DIM], blocks[B2C_MAX_DIM];
+    uint64_t dim; /* that dimension, along which the box is 0 */
     uint64_t start[B2C_MAX_DIM], count[B2C_MAX_DIM], step[B2C_MAX_DIM];
 } b2i_strip_key;
 

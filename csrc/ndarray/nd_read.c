@@ -285,9 +285,9 @@ static b2c_status read_all(read_job *r, uint64_t nbytes, b2c_error *err)
 
 /* ---- through the cache ---- */
 
-static b2i_block_key key_of(const b2c_schunk *s, uint64_t nchunk, uint64_t rank)
+static b2i_block_key key_of(const b2c_schunk *s, const b2i_grid *g, uint64_t nchunk, uint64_t rank)
 {
-    return (b2i_block_key){ s->id, s->edits, nchunk, rank };
+    return (b2i_block_key){ s->id, s->edits, nchunk, rank, g->block_nbytes, g->itemsize };
 }
 
 /* The missing blocks of one chunk, from number 'first' on. */
@@ -362,7 +362,7 @@ static b2c_status read_kept_block(read_job *r, b2i_block_cache *cache, const b2i
 {
     b2i_block_rows rows;
     b2i_select_block(part, k, &rows);
-    b2i_block_key key = key_of(r->s, part->nchunk, rows.part.rank);
+    b2i_block_key key = key_of(r->s, r->sel->grid, part->nchunk, rows.part.rank);
     const b2i_cached *kept = b2i_cache_find(cache, &key);
     if (kept != NULL) {
         return take_kept(r, part, &rows, kept, err);
@@ -533,7 +533,7 @@ b2c_status b2i_nd_read_item(const b2c_schunk *schunk, b2c_ctx *ctx, const b2i_gr
                               "the output buffer is smaller than the item", grid->itemsize,
                               dst_cap);
     }
-    b2i_block_key key = key_of(schunk, nchunk, block);
+    b2i_block_key key = key_of(schunk, grid, nchunk, block);
     bool may_be_kept = ctx->cache != NULL && schunk->post.fn == NULL;
     const b2i_cached *found = may_be_kept ? b2i_cache_find(ctx->cache, &key) : NULL;
     if (found != NULL) {

@@ -63,13 +63,16 @@ static uint32_t thickest(const b2i_selection *sel, uint64_t most, window *out)
 static b2i_strip_key key_of(const b2c_schunk *s, const b2i_selection *sel, uint32_t dim)
 {
     const b2i_box *box = &sel->walk.box;
-    b2i_strip_key key = { .owner = s->id, .state = s->edits, .dim = dim };
-    for (uint32_t d = 0; d < sel->grid->ndim; d++) {
-        bool other = d != dim;
-        key.start[d] = other ? box->start[d] : 0;
-        key.count[d] = other ? box->count[d] : 0;
-        key.step[d] = other ? box->step[d] : 0;
-    }
+    const b2i_grid *g = sel->grid;
+    const size_t nbytes = g->ndim * sizeof *g->shape;
+    b2i_strip_key key = { .owner = s->id, .state = s->edits, .itemsize = g->itemsize, .dim = dim };
+    memcpy(key.shape, g->shape, nbytes);
+    memcpy(key.chunks, g->chunks, nbytes);
+    memcpy(key.blocks, g->blocks, nbytes);
+    memcpy(key.start, box->start, nbytes);
+    memcpy(key.count, box->count, nbytes);
+    memcpy(key.step, box->step, nbytes);
+    key.start[dim] = key.count[dim] = key.step[dim] = 0;
     return key;
 }
 
@@ -95,15 +98,12 @@ static void take(const b2i_strip *strip, const b2i_selection *sel, uint8_t *dst)
 static b2c_status fill(const b2c_schunk *s, b2c_ctx *ctx, const b2i_selection *sel,
                        b2i_strip *strip, bool *is_there, b2c_error *err)
 {
-    uint64_t start[B2C_MAX_DIM], count[B2C_MAX_DIM];
-    const b2i_box *box = &sel->walk.box;
-    const b2i_grid *g = sel->grid;
+    b2i_strip_key box = strip->key;
     b2i_selection wide;
-    memcpy(start, box->start, g->ndim * sizeof *start);
-    memcpy(count, box->count, g->ndim * sizeof *count);
-    start[strip->key.dim] = strip->first;
-    count[strip->key.dim] = strip->n;
-    B2I_TRY(b2i_select_box(g, (b2i_box){ start, count, box->step }, &wide, err));
+    box.start[box.dim] = strip->first;
+    box.count[box.dim] = strip->n;
+    box.step[box.dim] = 1;
+    B2I_TRY(b2i_select_box(sel->grid, (b2i_box){ box.start, box.count, box.step }, &wide, err));
     uint8_t *room = b2i_strip_room(ctx->strips, strip, (size_t)wide.nbytes);
     *is_there = room != NULL;
     if (room != NULL) {

@@ -496,47 +496,90 @@ static void test_resize_errors(void)
     b2c_schunk_free(s);
 }
 
+enum { THIN = 640 }; /* rows and columns; a column runs through more blocks than are kept */
+
+static b2c_schunk *new_thin(b2c_nd *nd, uint32_t *items)
+{
+    *nd = (b2c_nd){ .size = sizeof *nd,
+                    .ndim = 2,
+                    .itemsize = 4,
+                    .shape = { THIN, THIN },
+                    .chunks = { 64, THIN },
+                    .blocks = { 8, THIN } };
+    b2c_schunk *s = new_array(nd);
+    for (uint32_t i = 0; i < THIN * THIN; i++) {
+        items[i] = i * 3;
+    }
+    CHECK_EQ(b2c_nd_append_chunks(s, ctx, nd, 0, b2c_nd_nchunks(nd), items, THIN * THIN * 4, NULL),
+             B2C_OK);
+    return s;
+}
+
 /* After each allocation that fails, columns in turn are what they were. */
 static void test_columns_without_memory(void)
 {
-    enum { ROWS = 640, COLS = 640 };
-    b2c_nd nd = { .size = sizeof nd,
-                  .ndim = 2,
-                  .itemsize = 4,
-                  .shape = { ROWS, COLS },
-                  .chunks = { 64, COLS },
-                  .blocks = { 8, COLS } };
-    uint32_t *items = malloc(ROWS * COLS * 4), column[ROWS];
-    const uint64_t count[] = { ROWS, 1 }, step[] = { 1, 1 };
-    b2c_schunk *s = new_array(&nd);
+    b2c_nd nd;
+    uint32_t *items = malloc(THIN * THIN * 4), column[THIN];
+    const uint64_t count[] = { THIN, 1 }, step[] = { 1, 1 };
+    b2c_schunk *s = new_thin(&nd, items);
     int failures = 0, wrong = 0;
-    for (uint32_t i = 0; i < ROWS * COLS; i++) {
-        items[i] = i * 3;
-    }
-    CHECK_EQ(
-        b2c_nd_append_chunks(s, ctx, &nd, 0, b2c_nd_nchunks(&nd), items, ROWS * COLS * 4, NULL),
-        B2C_OK);
-    for (uint64_t n = 1, left = 4; left > 0; n++) {
+    bool some_failed = true;
+    for (uint64_t n = 1; some_failed; n++) {
         b2c_ctx *own = NULL;
         CHECK_EQ(b2c_ctx_new(NULL, 1, NULL, &own, NULL), B2C_OK);
-        left = 4;
+        some_failed = false;
         for (uint64_t c = 20; c < 24; c++) {
             const uint64_t start[] = { 0, c };
             b2i_alloc_fail_at(n, c == 22); /* 22: all from the n-th on */
             b2c_status st =
                 b2c_nd_read(s, own, &nd, start, count, step, column, sizeof column, NULL);
+            some_failed = some_failed || b2i_alloc_count() >= n;
             b2i_alloc_fail_at(0, false);
             CHECK(st == B2C_OK || st == B2C_E_MEMORY);
             failures += st != B2C_OK;
-            left -= st == B2C_OK;
-            for (uint64_t i = 0; st == B2C_OK && i < ROWS; i++) {
-                wrong += column[i] != items[i * COLS + c];
+            for (uint64_t i = 0; st == B2C_OK && i < THIN; i++) {
+                wrong += column[i] != items[i * THIN + c];
             }
         }
         b2c_ctx_free(own);
     }
     CHECK_EQ(wrong, 0);
     CHECK(failures > 5);
+    b2c_schunk_free(s);
+    free(items);
+}
+
+/* Where there is one item, the step means nothing; and an array may be described in several ways.
+ */
+static void test_columns_of_any_step_and_kind(void)
+{
+    b2c_nd nd, bytes;
+    uint32_t *items = malloc(THIN * THIN * 4), column[THIN];
+    b2c_schunk *s = new_thin(&nd, items);
+    static const uint64_t steps[] = { 5, (uint64_t)1 << 40, UINT64_MAX };
+    const uint64_t count[] = { THIN, 1 }, ones[] = { 1, 1 };
+    int wrong = 0;
+    bytes = nd;
+    bytes.itemsize = 1;
+    bytes.shape[1] = bytes.chunks[1] = bytes.blocks[1] = THIN * 4;
+    for (uint64_t c = 0; c < 30; c++) {
+        const uint64_t step[] = { 1, steps[c % 3] }, start[] = { 0, c < 20 ? THIN - 20 + c : c };
+        uint8_t one[THIN];
+        CHECK_EQ(b2c_nd_read(s, ctx, &bytes, start, count, ones, one, sizeof one, NULL), B2C_OK);
+        CHECK_EQ(b2c_nd_read(s, ctx, &nd, start, count, step, column, sizeof column, NULL), B2C_OK);
+        for (uint64_t i = 0; i < THIN; i++) {
+            wrong += column[i] != items[i * THIN + start[1]];
+            wrong += one[i] != ((uint8_t *)items)[i * THIN * 4 + start[1]];
+        }
+        for (uint64_t i = 0; i < THIN; i += 31) { /* and through the blocks that are kept */
+            const uint64_t at[] = { i, start[1] }, item[] = { 1, 1 };
+            CHECK_EQ(b2c_nd_read(s, ctx, &bytes, at, item, ones, one, 1, NULL), B2C_OK);
+            CHECK_EQ(b2c_nd_read(s, ctx, &nd, at, item, ones, column, 4, NULL), B2C_OK);
+            wrong += column[0] != items[i * THIN + start[1]];
+            wrong += one[0] != ((uint8_t *)items)[i * THIN * 4 + start[1]];
+        }
+    }
+    CHECK_EQ(wrong, 0);
     b2c_schunk_free(s);
     free(items);
 }
@@ -968,6 +1011,7 @@ int main(void)
     test_resize();
     test_resize_errors();
     test_columns_without_memory();
+    test_columns_of_any_step_and_kind();
     test_all_or_nothing();
     test_places();
     test_items();
