@@ -30,14 +30,8 @@ uint32_t b2i_plan_nstreams(const b2i_plan *plan, size_t n)
 int b2i_plan_clevel(const b2i_plan *plan)
 {
     const b2c_cparams *cp = plan->cparams;
-    if (cp->codec != B2C_CODEC_ZSTD) {
-        return cp->clevel;
-    }
-    if (plan->is_split) {
-        return cp->clevel == 9 ? B2I_CLEVEL_OF_PLANE : cp->clevel;
-    }
-    bool would_split = b2i_tune_split(cp, plan->src.n, plan->blocksize) == B2I_SPLIT_YES;
-    return would_split ? 1 + B2I_CLEVEL_FAR : cp->clevel;
+    bool of_plane = plan->is_split && cp->codec == B2C_CODEC_ZSTD && cp->clevel == 9;
+    return of_plane ? B2I_CLEVEL_OF_PLANE : cp->clevel;
 }
 
 b2c_status b2i_block_filter(b2i_worker *w, const b2i_plan *plan, uint32_t i, const uint8_t **out,

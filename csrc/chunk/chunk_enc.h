@@ -48,11 +48,14 @@ b2c_block b2i_plan_about(const b2i_plan *plan, uint32_t i);
 /* Streams of a block of n bytes. */
 uint32_t b2i_plan_nstreams(const b2i_plan *plan, size_t n);
 
-/*
- * The level asked for, for the streams of a plan that splits or does not.  Blocks that would be
- * split and are not have planes that are the same.
- */
+/* The level asked for, for the streams of a plan that splits or does not. */
 int b2i_plan_clevel(const b2i_plan *plan);
+
+/* The same where whole blocks have planes that are the same. */
+int b2i_plan_clevel_far(const b2i_plan *plan);
+
+/* Whether shuffled blocks of the source are likely to. */
+bool b2i_plan_has_twins(const b2i_plan *plan);
 
 /*
  * Decides 'is_split' where 'split' leaves it open, or planes are the same, and lowers 'clevels'

@@ -118,7 +118,9 @@ b2c_status b2i_chunk_patch(b2c_ctx *ctx, const b2c_cparams *cparams, const b2i_c
                               .nblocks = n,
                               .typesize = old->head.typesize,
                               .is_split = old->head.is_split } };
-    memset(j.plan.clevels, b2i_plan_clevel(&j.plan), sizeof j.plan.clevels);
+    bool twins = !j.plan.is_split && b2i_plan_has_twins(&j.plan);
+    int clevel = twins ? b2i_plan_clevel_far(&j.plan) : b2i_plan_clevel(&j.plan);
+    memset(j.plan.clevels, clevel, sizeof j.plan.clevels);
     j.cap = blocksize + 4 * (size_t)b2i_plan_nstreams(&j.plan, blocksize) + 1;
     j.out = b2i_malloc(n * j.cap); /* not much above the data */
     j.lens = b2i_calloc(n * sizeof *j.lens);

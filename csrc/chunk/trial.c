@@ -67,14 +67,26 @@ static b2c_status add_stream(b2i_worker *w, const b2i_plan *p, int clevel, const
 
 /* ---- planes that are the same ---- */
 
+static bool only_shuffles(const b2i_pipeline *pl)
+{
+    uint8_t filters = 0;
+    for (size_t slot = 0; slot < B2C_MAX_FILTERS; slot++) {
+        filters |= pl->filters[slot];
+    }
+    return filters == B2C_FILTER_SHUFFLE;
+}
+
 /*
  * Whether two neighbouring bytes of an item are the same in all items, as far as some tell, but
  * often others than in the next item: the signs of small integers, the digits of decimal fractions.
  */
-static bool has_twins(const b2i_plan *p)
+bool b2i_plan_has_twins(const b2i_plan *p)
 {
     enum { NPROBES = 64, OFTEN = NPROBES / 8 };
     const size_t typesize = p->typesize, nitems = p->src.n / typesize;
+    if (!only_shuffles(&p->pipeline) || nitems < NPROBES) {
+        return false;
+    }
     for (size_t k = 1; k < typesize; k++) {
         uint32_t probe = 0, changes = 0;
         for (; probe < NPROBES; probe++) { /* scattered, so that nothing periodic misleads */
@@ -91,13 +103,11 @@ static bool has_twins(const b2i_plan *p)
     return false;
 }
 
-static bool only_shuffles(const b2i_pipeline *pl)
+int b2i_plan_clevel_far(const b2i_plan *p)
 {
-    uint8_t filters = 0;
-    for (size_t slot = 0; slot < B2C_MAX_FILTERS; slot++) {
-        filters |= pl->filters[slot];
-    }
-    return filters == B2C_FILTER_SHUFFLE;
+    const int clevel = p->cparams->clevel;
+    bool can = p->cparams->codec == B2C_CODEC_ZSTD && clevel > 0 && clevel < 9;
+    return can ? clevel + B2I_CLEVEL_FAR : clevel;
 }
 
 /* The longest planes of which a codec finds that they are the same; best are those half as long. */
@@ -123,15 +133,13 @@ static size_t longest_twins(uint8_t codec)
 static b2c_status try_whole(b2i_worker *w, b2i_plan *p, bool *is_whole, b2c_error *err)
 {
     const size_t typesize = p->typesize, longest = longest_twins(p->cparams->codec);
-    const int clevel = p->cparams->clevel;
-    const int far = p->cparams->codec == B2C_CODEC_ZSTD ? B2I_CLEVEL_FAR : 0;
     size_t blocksize = p->blocksize, best = SIZE_MAX;
     *is_whole = false;
     if (p->cparams->blocksize == 0 && blocksize / typesize > longest / 2) {
         blocksize = longest / 2 * typesize;
     }
     if (blocksize == 0 || blocksize / typesize > longest || p->src.n < MIN_SAMPLE ||
-        !has_twins(p)) {
+        !b2i_plan_has_twins(p)) {
         return B2C_OK;
     }
     size_t n = p->src.n / 16 < MIN_SAMPLE ? MIN_SAMPLE : p->src.n / 16;
@@ -145,7 +153,8 @@ static b2c_status try_whole(b2i_worker *w, b2i_plan *p, bool *is_whole, b2c_erro
         return b2i_fail_memory(err);
     }
     q.is_split = true;
-    int ways[] = { b2i_plan_clevel(&q), clevel < 9 ? clevel + far : clevel, 1 + far }, taken = 0;
+    int first = p->cparams->codec == B2C_CODEC_ZSTD ? 1 + B2I_CLEVEL_FAR : 1, taken = 0;
+    int ways[] = { b2i_plan_clevel(&q), b2i_plan_clevel_far(p), first };
     for (int i = 0; i < 3; i++) {
         size_t len;
         bool zeros;
@@ -292,8 +301,7 @@ b2c_status b2i_plan_try(b2c_ctx *ctx, b2i_plan *p, b2i_split split, b2c_error *e
         return B2C_OK; /* these are shown blocks, not pieces */
     }
     B2I_TRY(b2i_ctx_worker(ctx, 0, &w, err));
-    if (split != B2I_SPLIT_NO && p->cparams->splitmode == B2C_SPLIT_AUTO && !p->cparams->use_dict &&
-        only_shuffles(&p->pipeline)) {
+    if (split != B2I_SPLIT_NO && p->cparams->splitmode == B2C_SPLIT_AUTO && !p->cparams->use_dict) {
         bool is_whole;
         B2I_TRY(try_whole(w, p, &is_whole, err));
         if (is_whole) {

@@ -39,7 +39,7 @@ typedef struct b2i_codec {
     const char *(*version)(void);
 
     /*
-     * Compresses n > 0 bytes with clevel 1…9, or one of the levels below, into at most cap bytes.
+     * Compresses n > 0 bytes with clevel 1…9, or one of the levels above, into at most cap bytes.
      * *out_len is the compressed size, 0 when it does not fit.  Fails with B2C_E_MEMORY only.  dict
      * may be NULL.  The output depends on src, clevel and dict alone, never on what the state was
      * used for before.
