@@ -105,9 +105,12 @@ bool b2i_plan_has_twins(const b2i_plan *p)
 
 int b2i_plan_clevel_far(const b2i_plan *p)
 {
+    enum { WITH_FAR = 6, FAR_BY_ITSELF = 8 }; /* the level between sometimes looks less far */
     const int clevel = p->cparams->clevel;
-    bool can = p->cparams->codec == B2C_CODEC_ZSTD && clevel > 0 && clevel < 9;
-    return can ? clevel + B2I_CLEVEL_FAR : clevel;
+    if (p->cparams->codec != B2C_CODEC_ZSTD || clevel == 0 || clevel >= FAR_BY_ITSELF) {
+        return clevel;
+    }
+    return (clevel < WITH_FAR ? clevel : WITH_FAR) + B2I_CLEVEL_FAR;
 }
 
 /* The longest planes of which a codec finds that they are the same; best are those half as long. */
