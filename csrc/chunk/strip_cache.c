@@ -48,16 +48,15 @@ static b2i_strip *oldest_other(b2i_strip_cache *cache, const b2i_strip *strip, s
 uint8_t *b2i_strip_room(b2i_strip_cache *cache, b2i_strip *strip, size_t nbytes)
 {
     size_t others;
+    b2i_strip *other;
     strip->is_filled = false;
     if (strip->bytes.cap / 2 > nbytes) {
         drop(strip);
     }
-    for (b2i_strip *s; (s = oldest_other(cache, strip, &others)) != NULL;) {
-        if (others + strip->bytes.cap <= B2I_STRIPS_NBYTES &&
-            others + nbytes <= B2I_STRIPS_NBYTES) {
-            break;
-        }
-        drop(s);
+    size_t size = strip->bytes.cap > nbytes ? strip->bytes.cap : nbytes;
+    while ((other = oldest_other(cache, strip, &others)) != NULL &&
+           others + size > B2I_STRIPS_NBYTES) {
+        drop(other);
     }
     return b2i_scratch_get(&strip->bytes, nbytes);
 }

@@ -426,18 +426,17 @@ b2c_status b2i_nd_read(const b2c_schunk *schunk, b2c_ctx *ctx, const b2i_selecti
     uint64_t nbytes = nbytes_touched(sel);
     /* What a post-filter makes of a block may be something else the next time. */
     bool keep = schunk->post.fn == NULL;
+    bool is_read = false;
     if (keep && nbytes <= KEPT_READ_NBYTES && b2i_ctx_cache(ctx) != NULL) {
         B2I_TRY(read_kept(&r, ctx->cache, err));
-        return b2i_damage_status(ctx, err);
-    }
-    if (keep && sel->nlists == 0 && !ctx->collects) {
-        bool is_read;
+        is_read = true;
+    } else if (keep && sel->nlists == 0 && !ctx->collects) {
         B2I_TRY(b2i_nd_read_strip(schunk, ctx, sel, nbytes, dst, &is_read, err));
-        if (is_read) {
-            return B2C_OK;
-        }
     }
-    return b2i_nd_read_once(schunk, ctx, sel, post, dst, err);
+    if (!is_read) {
+        B2I_TRY(read_all(&r, nbytes, err));
+    }
+    return b2i_damage_status(ctx, err);
 }
 
 /* ---- one item ---- */

@@ -94,7 +94,7 @@ static void take(const b2i_strip *strip, const b2i_selection *sel, uint8_t *dst)
     b2i_copy_run(&copy, strip->bytes.p + at, dst);
 }
 
-/* Reads the strip; false when there is no memory for it. */
+/* Reads the strip; *is_there is false when there is no memory for it. */
 static b2c_status fill(const b2c_schunk *s, b2c_ctx *ctx, const b2i_selection *sel,
                        b2i_strip *strip, bool *is_there, b2c_error *err)
 {
