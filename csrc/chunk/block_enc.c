@@ -27,13 +27,6 @@ uint32_t b2i_plan_nstreams(const b2i_plan *plan, size_t n)
     return plan->is_split && n == plan->blocksize ? plan->typesize : 1;
 }
 
-int b2i_plan_clevel(const b2i_plan *plan)
-{
-    const b2c_cparams *cp = plan->cparams;
-    bool of_plane = plan->is_split && cp->codec == B2C_CODEC_ZSTD && cp->clevel == 9;
-    return of_plane ? B2I_CLEVEL_OF_PLANE : cp->clevel;
-}
-
 b2c_status b2i_block_filter(b2i_worker *w, const b2i_plan *plan, uint32_t i, const uint8_t **out,
                             b2c_error *err)
 {

@@ -7,6 +7,7 @@
  * ways.  The decisions hold for the whole chunk, so that they depend on nothing else.
  */
 #include "chunk_enc.h"
+#include "checked.h"
 #include "shuffle.h"
 
 enum {
@@ -103,6 +104,13 @@ bool b2i_plan_has_twins(const b2i_plan *p)
     return false;
 }
 
+int b2i_plan_clevel(const b2i_plan *plan)
+{
+    const b2c_cparams *cp = plan->cparams;
+    bool of_plane = plan->is_split && cp->codec == B2C_CODEC_ZSTD && cp->clevel == 9;
+    return of_plane ? B2I_CLEVEL_OF_PLANE : cp->clevel;
+}
+
 int b2i_plan_clevel_far(const b2i_plan *p)
 {
     enum { WITH_FAR = 6, FAR_BY_ITSELF = 8 }; /* the level between sometimes looks less far */
@@ -175,7 +183,7 @@ static b2c_status try_whole(b2i_worker *w, b2i_plan *p, bool *is_whole, b2c_erro
         p->is_split = false;
         memset(p->clevels, ways[taken], sizeof p->clevels);
         p->blocksize = (uint32_t)blocksize;
-        p->nblocks = (uint32_t)((p->src.n + blocksize - 1) / blocksize);
+        p->nblocks = (uint32_t)b2i_ceil_div(p->src.n, blocksize);
     }
     return B2C_OK;
 }
@@ -205,7 +213,7 @@ static b2c_status add_pieces(b2i_worker *w, const b2i_plan *p, int clevel, const
                              size_t n, size_t *total, b2c_error *err)
 {
     size_t most = p->blocksize / b2i_plan_nstreams(p, p->blocksize);
-    size_t npieces = (n + most - 1) / most;
+    size_t npieces = (size_t)b2i_ceil_div(n, most);
     for (size_t i = 0; i < npieces; i++) {
         size_t from = n * i / npieces, to = n * (i + 1) / npieces;
         B2I_TRY(add_stream(w, p, clevel, src + from, to - from, total, err));

@@ -148,11 +148,6 @@ static int level_of_hard(int clevel, size_t n)
     return clevel == B2I_MAX_CLEVEL ? highest[row] : 7;
 }
 
-static size_t least(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
 /* Of rare values in short streams, unless next to nothing is left, level 1 often makes less. */
 static b2c_status try_first(b2i_codec_state *state, start *easy, const uint8_t *src, size_t n,
                             uint8_t *dst, size_t cap, size_t *len)
@@ -187,7 +182,7 @@ static b2c_status zstd_encode(b2i_codec_state *state, int clevel, const b2i_dict
     easy.len = 0;
     if (looks) {
         size_t most = clevel == B2I_MAX_CLEVEL ? MAX_SHORT : MIN_PROBED;
-        B2I_TRY(encode_start(state, src, least(n, most), &easy));
+        B2I_TRY(encode_start(state, src, n < most ? n : most, &easy));
     }
     /* Without matches all levels do the same; but the highest looks for the shortest ones. */
     if (easy.len == 0 && clevel > 1 && clevel < B2I_MAX_CLEVEL && n >= MIN_PROBED &&
