@@ -117,7 +117,7 @@ b2c_status b2i_blosclz_decode(b2i_codec_state *state, const b2i_dict *dict, b2i_
     uint32_t ctrl = *ip++ & 31;
     for (;;) {
         if (ctrl < 32) {
-            size_t run = ctrl + 1;
+            const size_t run = ctrl + 1;
             if (op < op_fast && ip < ip_fast) {
                 memcpy(op, ip, STEP);
             } else if (run <= (size_t)(op_end - op) && run <= (size_t)(ip_end - ip)) {
@@ -131,7 +131,9 @@ b2c_status b2i_blosclz_decode(b2i_codec_state *state, const b2i_dict *dict, b2i_
                 break;
             }
             ctrl = *ip++;
-            continue;
+            if (ctrl < 32) {
+                continue;
+            }
         }
         match m;
         const size_t room = (size_t)(op_end - op);
@@ -148,7 +150,9 @@ b2c_status b2i_blosclz_decode(b2i_codec_state *state, const b2i_dict *dict, b2i_
         if (m.len > room || m.distance > (size_t)(op - dst)) {
             return B2C_E_CORRUPT;
         }
-        if (room >= m.len + STEP) {
+        if (room >= B2I_LZ_RUN && m.len <= B2I_LZ_RUN) {
+            b2i_lz_copy_short(op, m.distance, m.len);
+        } else if (room >= m.len + STEP) {
             b2i_lz_copy(op, m.distance, m.len);
         } else {
             b2i_lz_copy_end(op, op_end, m.distance, m.len);

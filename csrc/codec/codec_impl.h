@@ -8,6 +8,16 @@
 #include "alloc.h"
 #include "codec.h"
 
+/* Functions that are made several times, with constants for some arguments, and those that are
+ * called seldom. */
+#if defined(__GNUC__)
+#define B2I_LZ_TEMPLATE static inline __attribute__((always_inline))
+#define B2I_LZ_APART    __attribute__((noinline))
+#else
+#define B2I_LZ_TEMPLATE static inline
+#define B2I_LZ_APART
+#endif
+
 enum { B2I_MAX_CLEVEL = 9 };
 
 /* Each field is NULL until its codec needs it, and belongs to that codec. */

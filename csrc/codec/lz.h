@@ -13,16 +13,6 @@
 #include <emmintrin.h>
 #endif
 
-/* Functions that are made several times, with constants for some arguments, and those that are
- * called seldom. */
-#if defined(__GNUC__)
-#define B2I_LZ_TEMPLATE static inline __attribute__((always_inline))
-#define B2I_LZ_APART    __attribute__((noinline))
-#else
-#define B2I_LZ_TEMPLATE static inline
-#define B2I_LZ_APART
-#endif
-
 enum { B2I_LZ_MAX_HASH_LOG = 14, B2I_LZ_WINDOW = 65536 };
 
 /*

@@ -13,7 +13,6 @@ enum {
     MIN_MATCH = 4,
     FAST_IN = 32, /* a token, 16 bytes for its literals, the distance, a byte of length; and more */
     FAST_OUT = 64, /* 16 bytes for literals, then 24 for a short match; and more */
-    RUN = 128,     /* bytes that a run is given at once: its length cannot be predicted */
     MANY = 64      /* literals of a sequence that need this much more room on both sides */
 };
 
@@ -37,6 +36,28 @@ static const uint8_t *read_length(const uint8_t *ip, const uint8_t *ip_end, size
         *len += b;
     } while (b == 255);
     return ip;
+}
+
+/* Whether the d bytes before op (2 to 8) are all the same; eight are there. */
+static inline bool repeats_one(const uint8_t *op, size_t d)
+{
+    const uint64_t v = b2i_ld64le(op - 8);
+    return (v ^ v << 8) >> (72 - 8 * d) == 0;
+}
+
+/*
+ * A match of which b2i_lz_copy() is called seldom.  Encoders that step over some positions, like
+ * that of the LZ4 library, make runs with distances of up to 8.
+ */
+static B2I_LZ_APART void copy_near(uint8_t *op, size_t distance, size_t len, size_t done,
+                                   size_t room)
+{
+    if (distance - 2 <= 6 && done >= 8 && room >= B2I_LZ_RUN && len <= B2I_LZ_RUN &&
+        repeats_one(op, distance)) {
+        memset(op, op[-1], B2I_LZ_RUN);
+    } else {
+        b2i_lz_copy(op, distance, len);
+    }
 }
 
 /*
@@ -65,7 +86,7 @@ static void decode_fast(decoder *state)
         ip += nlit;
         const size_t distance = b2i_ld16le(ip), done = (size_t)(op - d.dst);
         ip += 2;
-        if ((len < 15) & (distance >= 8) & (distance <= done)) {
+        if (len < 15 && (distance >= 8) & (distance <= done)) {
             const uint8_t *from = op - distance;
             memcpy(op, from, 8);
             memcpy(op + 8, from + 8, 8);
@@ -87,13 +108,13 @@ static void decode_fast(decoder *state)
             (size_t)(d.op_end - op) < len + B2I_LZ_STEP) {
             break; /* damaged, at the end, or from the dictionary */
         }
-        if ((len <= 32) & (distance >= B2I_LZ_SHORT)) {
-            memcpy(op, op - distance, 16);
-            memcpy(op + 16, op + 16 - distance, 16);
-        } else if ((distance == 1) & (d.op_end - op >= RUN) & (len <= RUN)) {
-            memset(op, op[-1], RUN);
+        const size_t room = (size_t)(d.op_end - op);
+        if ((distance >= B2I_LZ_SHORT) & (len < B2I_LZ_LONG)) {
+            b2i_lz_copy_steps(op, distance, len);
+        } else if ((distance == 1) & (room >= B2I_LZ_RUN) & (len <= B2I_LZ_RUN)) {
+            memset(op, op[-1], B2I_LZ_RUN);
         } else {
-            b2i_lz_copy(op, distance, len);
+            copy_near(op, distance, len, done, room);
         }
         d.op = op + len;
         d.ip = ip;

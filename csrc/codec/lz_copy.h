@@ -12,6 +12,7 @@
 
 enum {
     B2I_LZ_STEP = 32,  /* bytes that b2i_lz_copy() may write beyond its end */
+    B2I_LZ_RUN = 128,  /* bytes that a run is given at once: its length cannot be predicted */
     B2I_LZ_LONG = 512, /* from here on the C library copies faster */
     B2I_LZ_SHORT = 16  /* distances below overlap within a step */
 };
@@ -56,6 +57,30 @@ static inline void b2i_lz_repeat(uint8_t *op, const uint8_t *end, size_t d)
     } while (op < end);
 }
 
+/* Copies a match from B2I_LZ_SHORT bytes before or more; see b2i_lz_copy(). */
+static inline void b2i_lz_copy_steps(uint8_t *op, size_t distance, size_t len)
+{
+    const uint8_t *from = op - distance, *end = op + len;
+    do { /* two halves: the second one may take what the first has written */
+        memcpy(op, from, 16);
+        memcpy(op + 16, from + 16, 16);
+        op += 32;
+        from += 32;
+    } while (op < end);
+}
+
+/* A match of up to B2I_LZ_RUN bytes, where so many may be written. */
+static inline void b2i_lz_copy_short(uint8_t *op, size_t distance, size_t len)
+{
+    if (distance >= B2I_LZ_SHORT) {
+        b2i_lz_copy_steps(op, distance, len);
+    } else if (distance == 1) {
+        memset(op, op[-1], B2I_LZ_RUN);
+    } else {
+        b2i_lz_repeat(op, op + len, distance);
+    }
+}
+
 /* A long match, exactly.  Every copy doubles what the next one can take. */
 static inline void b2i_lz_copy_long(uint8_t *op, size_t distance, size_t len)
 {
@@ -75,18 +100,13 @@ static inline void b2i_lz_copy_long(uint8_t *op, size_t distance, size_t len)
 /* Copies a match of any length; may write up to B2I_LZ_STEP - 1 bytes too much. */
 static inline void b2i_lz_copy(uint8_t *op, size_t distance, size_t len)
 {
-    const uint8_t *from = op - distance, *end = op + len;
+    const uint8_t *end = op + len;
     if (len >= B2I_LZ_LONG) {
         b2i_lz_copy_long(op, distance, len);
     } else if (distance >= B2I_LZ_SHORT) {
-        do { /* two halves: the second one may take what the first has written */
-            memcpy(op, from, 16);
-            memcpy(op + 16, from + 16, 16);
-            op += 32;
-            from += 32;
-        } while (op < end);
+        b2i_lz_copy_steps(op, distance, len);
     } else if (distance == 1) {
-        uint8_t byte = *from;
+        uint8_t byte = op[-1];
         do {
             memset(op, byte, 32);
             op += 32;

@@ -406,9 +406,9 @@ static size_t put_long(uint8_t *p, size_t n)
 
 /*
  * All distances and lengths at which copying differs, at all places near the end of the output;
- * there are as many literals in front as the distance.
+ * there are some more literals in front than the distance, of one value or of many.
  */
-static void test_copies(void)
+static void copy_everywhere(const uint8_t *data)
 {
     static const uint32_t distances[] = { 1,  2,  3,  4,   5,   6,   7,    8,    9,  10,
                                           11, 12, 13, 14,  15,  16,  17,   31,   32, 33,
@@ -416,27 +416,37 @@ static void test_copies(void)
     static const uint32_t lens[] = {
         4, 5, 8, 18, 19, 31, 32, 33, 64, 273, 274, 511, 512, 513, 2000
     };
-    uint8_t *stream = room_of(100000), *data = room_of(100000);
-    generate(data, 100000, 0, 5);
+    uint8_t *stream = room_of(100000);
     for (size_t i = 0; i < sizeof distances / sizeof distances[0]; i++) {
         for (size_t k = 0; k < sizeof lens / sizeof lens[0]; k++) {
             for (uint32_t tail = 0; tail <= 140; tail += tail < 8 ? 1 : 11) {
-                size_t at = 1, d = distances[i], m = lens[k] - 4;
-                stream[0] = (uint8_t)((d < 15 ? d : 15) << 4 | (m < 15 ? m : 15));
-                at += put_long(stream + at, d);
-                memcpy(stream + at, data, d);
-                at += d;
+                size_t at = 1, d = distances[i], nlit = d + 8, m = lens[k] - 4;
+                stream[0] = (uint8_t)((nlit < 15 ? nlit : 15) << 4 | (m < 15 ? m : 15));
+                at += put_long(stream + at, nlit);
+                memcpy(stream + at, data, nlit);
+                at += nlit;
                 stream[at++] = (uint8_t)d;
                 stream[at++] = (uint8_t)(d >> 8);
                 at += put_long(stream + at, m);
                 stream[at++] = (uint8_t)((tail < 15 ? tail : 15) << 4);
                 at += put_long(stream + at, tail);
                 memcpy(stream + at, data, tail);
-                CHECK_EQ(decode(stream, at + tail, d + lens[k] + tail, NULL), B2C_OK);
+                CHECK_EQ(decode(stream, at + tail, nlit + lens[k] + tail, NULL), B2C_OK);
             }
         }
     }
     free(stream);
+}
+
+static void test_copies(void)
+{
+    uint8_t *data = room_of(100000);
+    generate(data, 100000, 0, 5);
+    copy_everywhere(data);
+    memset(data, 7, 100000); /* runs, whatever the distance */
+    copy_everywhere(data);
+    data[10] = 8; /* but for a byte of the shortest */
+    copy_everywhere(data);
     free(data);
 }
 
