@@ -470,6 +470,11 @@ static inline bool lz_put(lz_sink *s, const uint8_t *anchor, const uint8_t *p, s
     return add_seq(s->d, nlit, len, distance);
 }
 
+static inline bool lz_put_match(lz_sink *s, const uint8_t *p, size_t len, size_t distance)
+{
+    return lz_put(s, p, p, len, distance);
+}
+
 #include "lz_search.h"
 
 /* The encoder of a worker, or NULL when there is no memory. */

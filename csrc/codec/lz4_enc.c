@@ -27,7 +27,7 @@ enum {
 
 typedef struct lz_sink {
     uint8_t *op, *op_end;
-    const uint8_t *src_end;
+    const uint8_t *op_fast, *src_fast; /* before these, a short sequence is put in wide steps */
 } lz_sink;
 
 static inline size_t lz_cost(const lz_sink *s)
@@ -49,42 +49,56 @@ static inline uint8_t *put_length(uint8_t *op, size_t n)
     return op + (n >= 15);
 }
 
-/* Any sequence.  False when it does not fit. */
-static bool put_any(lz_sink *s, const uint8_t *anchor, size_t nlit, size_t n, size_t distance)
+/* Any sequence.  Returns where it ends, or NULL when it does not fit. */
+static B2I_LZ_APART uint8_t *put_any(uint8_t *op, const uint8_t *op_end, const uint8_t *anchor,
+                                     size_t nlit, size_t n, size_t distance)
 {
-    if (nlit + (nlit + n) / 255 + 6 > (size_t)(s->op_end - s->op)) {
-        return false;
+    if (nlit + (nlit + n) / 255 + 6 > (size_t)(op_end - op)) {
+        return NULL;
     }
-    uint8_t *op = s->op;
     *op = (uint8_t)((nlit < 15 ? nlit : 15) << 4 | (n < 15 ? n : 15));
     op = put_length(op + 1, nlit);
     memcpy(op, anchor, nlit);
     op += nlit;
     op[0] = (uint8_t)distance;
     op[1] = (uint8_t)(distance >> 8);
-    s->op = put_length(op + 2, n);
-    return true;
+    return put_length(op + 2, n);
 }
 
-/* The literals from 'anchor' to p, then a match.  False when they do not fit. */
+/*
+ * The literals from 'anchor' to p, then a match.  False when they do not fit, and no more may be
+ * put then.  Sequences that are not long get a byte of each length even where there is none.
+ */
 B2I_LZ_TEMPLATE bool lz_put(lz_sink *s, const uint8_t *anchor, const uint8_t *p, size_t len,
                             size_t distance)
 {
     const size_t nlit = (size_t)(p - anchor), n = len - MIN_MATCH;
-    if (nlit > WIDE || n >= 15 + 255 || s->op_end - s->op < SHORT || s->src_end - anchor < WIDE) {
-        return put_any(s, anchor, nlit, n, distance);
-    }
-    /* writes a byte of each length even where there is none */
     uint8_t *op = s->op;
+    if (nlit > WIDE || n >= 15 + 255 || op >= s->op_fast || anchor >= s->src_fast) {
+        s->op = put_any(op, s->op_end, anchor, nlit, n, distance);
+        return s->op != NULL;
+    }
     op[0] = (uint8_t)((nlit < 15 ? nlit : 15) << 4 | (n < 15 ? n : 15));
     op[1] = (uint8_t)(nlit - 15);
     op += 1 + (nlit >= 15);
     memcpy(op, anchor, WIDE);
     op += nlit;
-    op[0] = (uint8_t)distance;
-    op[1] = (uint8_t)(distance >> 8);
-    op[2] = (uint8_t)(n - 15);
+    b2i_st32le(op, (uint32_t)(distance | (n - 15) << 16));
     s->op = op + 2 + (n >= 15);
+    return true;
+}
+
+/* A match at p by itself. */
+B2I_LZ_TEMPLATE bool lz_put_match(lz_sink *s, const uint8_t *p, size_t len, size_t distance)
+{
+    const size_t n = len - MIN_MATCH;
+    uint8_t *op = s->op;
+    if (n >= 15 + 255 || op >= s->op_fast) {
+        s->op = put_any(op, s->op_end, p, 0, n, distance);
+        return s->op != NULL;
+    }
+    b2i_st32le(op, (uint32_t)((n < 15 ? n : 15) | distance << 8 | (n - 15) << 24));
+    s->op = op + 3 + (n >= 15);
     return true;
 }
 
@@ -99,8 +113,8 @@ static const level levels[] = {
     { { 4, 1 }, { 4, 1 }, 5, 2 },           /* 5 */
     { { 4, 1 }, { 4, 1 }, 5, 2 },           /* 6 */
     { { 5, 1 }, { 5, 1 }, 5, 1 },           /* 7 */
-    { { 5, 1 }, { 6, 1 }, 5, 1 },           /* 8 */
-    { { 6, 1 }, { 6, 1 }, 5, NO_HIGH },     /* 9 */
+    { { 5, 1 }, { 5, 1 }, 5, 1 },           /* 8 */
+    { { 5, 1 }, { 5, 1 }, 5, NO_HIGH },     /* 9 */
     { { 0, 0 }, { 7, 0 }, PAIRS, NO_HIGH }, /* for LZ4HC */
     { { 0, 0 }, { 9, 0 }, PAIRS, NO_HIGH }, /* for b2i_lz4_look_at() */
 };
@@ -116,7 +130,11 @@ static b2c_status put_matches(b2i_codec_state *state, const level *lv, const uin
     if (t == NULL) {
         return B2C_E_MEMORY;
     }
-    *s = search_begin(t, src, n, (lz_sink){ dst, dst + room, src + n });
+    const lz_sink sink = { .op = dst,
+                           .op_end = dst + room,
+                           .op_fast = dst + (room < SHORT ? 0 : room - SHORT),
+                           .src_fast = src + (n < WIDE ? 0 : n - WIDE) };
+    *s = search_begin(t, src, n, sink);
     s->enough = enough;
     *fits = search_all(s, lv);
     b2i_lz_end(t, n);

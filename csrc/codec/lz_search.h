@@ -7,6 +7,7 @@
  *   LZ_MAX_DISTANCE, LZ_LAST_LITERALS   what the format asks for
  *   lz_sink                             where sequences go; small, copied while searching
  *   lz_put()                            literals and a match into the sink
+ *   lz_put_match()                      a match without literals into the sink
  *   lz_cost()                           about how many bytes the sink has become
  *
  * The search is greedy, with a hash table of positions, and the step between positions grows with
@@ -53,6 +54,12 @@ typedef struct level {
     uint8_t patience; /* hundredths that the low gear must save to be used */
 } level;
 
+/* Of words, in the tables: their addresses, but for the origin. */
+typedef struct positions {
+    uintptr_t origin;
+    uint32_t lowest; /* of this input; what is below is of older ones */
+} positions;
+
 typedef struct search {
     b2i_lz_table *t;
     const uint8_t *src, *src_end;
@@ -60,7 +67,7 @@ typedef struct search {
     lz_sink sink;
     size_t begin, enough; /* cost of nothing; bytes saved that end the search */
     size_t segment;
-    uint32_t zero;      /* positions in the tables are addresses, but for this */
+    positions positions;
     uint32_t next_step; /* the step behind the next one, see search_segment() */
     uint32_t step; /* to the next position; a match is often followed by another, so 1 at first */
 } search;
@@ -94,27 +101,33 @@ static inline size_t equal_before(const search *c, const uint8_t *p, size_t dist
     return n;
 }
 
-/*
- * Looks up the word at p, which takes its place in the table, and returns what may equal it: p - 1
- * also where nothing was found, as this is no match then.  Without a branch, for whether what a
- * slot holds is near enough cannot be predicted.
- */
-static inline const uint8_t *probe(uint32_t *table, const uint8_t *p, uint32_t zero,
-                                   const unsigned min_len)
+static inline uint32_t position(const positions *in, const uint8_t *p)
 {
-    if (b2i_lz_is_run(p)) {
-        return p - 1;
-    }
-    uint32_t *slot = &table[b2i_lz_hash(b2i_ld64le(p), min_len, HASH_LOG)];
-    const uint32_t at = (uint32_t)(uintptr_t)p - zero, more = at - 1 - *slot; /* than 1 byte back */
-    *slot = at;
-    return p - 1 - (more & (0 - (uint32_t)(more < LZ_MAX_DISTANCE)));
+    return (uint32_t)((uintptr_t)p - in->origin);
 }
 
-/* Whether the first bytes at p and q are equal. */
-static inline bool equal_start(const uint8_t *p, const uint8_t *q, const unsigned min_len)
+/*
+ * What may equal the word at p, which takes its place in the table: where its hash was seen last,
+ * or the start of the input.  Without a branch, for what a slot holds cannot be predicted, and
+ * short: where the next search begins depends on it.
+ */
+static inline const uint8_t *probe(const positions *in, uint32_t *table, const uint8_t *p,
+                                   uint64_t word, const unsigned min_len)
 {
-    return b2i_lz_difference(p, q) << (64 - 8 * min_len) == 0;
+    if ((uint32_t)word == b2i_ld32le(p - 1)) {
+        return p - 1;
+    }
+    uint32_t *slot = &table[b2i_lz_hash(word, min_len, HASH_LOG)];
+    const uint32_t last = *slot;
+    *slot = position(in, p);
+    return (const uint8_t *)(in->origin + (last < in->lowest ? in->lowest : last));
+}
+
+/* Whether what probe() found at q is a match for the word at p. */
+static inline bool is_match(const uint8_t *p, uint64_t word, const uint8_t *q,
+                            const unsigned min_len)
+{
+    return (word ^ b2i_ld64le(q)) << (64 - 8 * min_len) == 0 && p - q <= LZ_MAX_DISTANCE;
 }
 
 /*
@@ -136,6 +149,7 @@ B2I_LZ_TEMPLATE bool search_segment(search *state, const gear *g, const unsigned
 {
     enum { STEP_LOG = 16 }; /* steps are counted in parts of 2^-16 */
     search c = *state;
+    const positions in = c.positions;
     uint32_t *table = min_len == 8 ? c.t->far : c.t->near;
     /* a step of 2^16 would be one of 0: inputs of 2 GiB reach a quarter of it */
     const uint32_t longer = (uint32_t)1 << (STEP_LOG - g->skip_log);
@@ -151,8 +165,9 @@ B2I_LZ_TEMPLATE bool search_segment(search *state, const gear *g, const unsigned
             if (p >= end) {
                 goto done;
             }
-            q = probe(table, p, c.zero, min_len);
-            if (equal_start(p, q, min_len)) {
+            const uint64_t word = b2i_ld64le(p);
+            q = probe(&in, table, p, word, min_len);
+            if (is_match(p, word, q, min_len)) {
                 break;
             }
         }
@@ -174,9 +189,10 @@ B2I_LZ_TEMPLATE bool search_segment(search *state, const gear *g, const unsigned
             if (p >= end) {
                 goto done;
             }
-            table[learn_slot(p - 2, min_len, HASH_LOG)] = (uint32_t)(uintptr_t)(p - 2) - c.zero;
-            q = probe(table, p, c.zero, min_len);
-            if (!equal_start(p, q, min_len)) {
+            table[learn_slot(p - 2, min_len, HASH_LOG)] = position(&in, p - 2);
+            const uint64_t word = b2i_ld64le(p);
+            q = probe(&in, table, p, word, min_len);
+            if (!is_match(p, word, q, min_len)) {
                 p++;
                 step = g->step;
                 next_step += longer;
@@ -187,7 +203,7 @@ B2I_LZ_TEMPLATE bool search_segment(search *state, const gear *g, const unsigned
                 p += 2;
                 break;
             }
-            if (!lz_put(&c.sink, p, p, len, (size_t)(p - q))) {
+            if (!lz_put_match(&c.sink, p, len, (size_t)(p - q))) {
                 return false;
             }
         }
@@ -214,7 +230,7 @@ static inline void learn_match(const search *c, const uint8_t *p, size_t len)
 {
     b2i_lz_table *t = c->t;
     const size_t far[] = { 1, 2, len - 3, len - 2 }, near[] = { 1, len - 2, len - 1 };
-    const uint32_t at = (uint32_t)(uintptr_t)p - c->zero;
+    const uint32_t at = position(&c->positions, p);
     for (size_t i = 0; i < sizeof far / sizeof far[0]; i++) {
         t->far[learn_slot(p + far[i], 8, FAR_LOG)] = at + (uint32_t)far[i];
     }
@@ -227,14 +243,14 @@ static inline void learn_match(const search *c, const uint8_t *p, size_t len)
  * search_segment() with more effort: two tables, for long matches and for short ones, and after a
  * short one a look for a longer one at the next position.
  */
-static bool search_pairs(search *state, const gear *g, const uint8_t *end)
+static B2I_LZ_APART bool search_pairs(search *state, const gear *g, const uint8_t *end)
 {
     search c = *state;
     const unsigned skip_log = g->skip_log, unused = 64 - 8 * PAIR_LEN;
     const uint8_t *p = c.p, *match_end = c.src_end - LZ_LAST_LITERALS;
     while (p < end) {
         const uint64_t word = b2i_ld64le(p);
-        const uint32_t at = (uint32_t)(uintptr_t)p - c.zero;
+        const uint32_t at = position(&c.positions, p);
         size_t len, distance = 1;
         if (b2i_lz_is_run(p)) {
             len = 4 + b2i_lz_equal(p + 4, p + 3, match_end);
@@ -281,18 +297,18 @@ static bool search_pairs(search *state, const gear *g, const uint8_t *end)
     return true;
 }
 
-/* One copy of the loop for each length. */
-static bool search_high(search *c, const level *lv, const uint8_t *end)
+/* One copy of the loop for each length, apart, so that each has the registers to itself. */
+static B2I_LZ_APART bool search_high(search *c, const level *lv, const uint8_t *end)
 {
     return search_segment(c, &lv->high, 8, end);
 }
 
-static bool search_low_6(search *c, const level *lv, const uint8_t *end)
+static B2I_LZ_APART bool search_low_6(search *c, const level *lv, const uint8_t *end)
 {
     return search_segment(c, &lv->low, 6, end);
 }
 
-static bool search_low_5(search *c, const level *lv, const uint8_t *end)
+static B2I_LZ_APART bool search_low_5(search *c, const level *lv, const uint8_t *end)
 {
     return search_segment(c, &lv->low, 5, end);
 }
@@ -375,7 +391,7 @@ static inline search search_begin(b2i_lz_table *t, const uint8_t *src, size_t n,
                  .begin = lz_cost(&sink),
                  .enough = n,
                  .segment = part,
-                 .zero = (uint32_t)(uintptr_t)src - t->base,
+                 .positions = { (uintptr_t)src - t->base, t->base },
                  .step = 1 };
     return s;
 }

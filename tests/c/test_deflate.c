@@ -420,7 +420,7 @@ int main(void)
         .foreign_decode = decode_by_library,
 #endif
         .max_clevel = 2,
-        .hash = 0x2282bc947bec6dd,
+        .hash = 0xd3dff421169c395d,
         .slack = 16,
     };
     begin(&deflate_coder, 1 << 20);
