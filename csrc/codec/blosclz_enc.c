@@ -25,7 +25,8 @@ enum {
 typedef struct level {
     uint8_t look_at;        /* eighths of the stream before what a first look covers */
     uint8_t look_log;       /* of the bytes that it covers, up to 64 KiB */
-    uint8_t least_ratio;    /* hundredths: with less in that look, the stream stays raw */
+    uint8_t least_ratio;    /* hundredths: with less in that look, there is a second one */
+    uint8_t again_at;       /* eighths of the stream before what that covers */
     uint8_t hash_log;       /* of small streams */
     uint8_t hash_log_large; /* of others */
     uint8_t min_near;       /* shortest matches that are taken */
@@ -39,11 +40,11 @@ typedef struct level {
  * is where the reference's encoder looks, which leaves the same streams raw.
  */
 static const level levels[B2I_MAX_CLEVEL + 1] = {
-    { 0, 0, 0, 0, 0, 0, 0, 0 },      { 7, 12, 200, 12, 13, 6, 8, 4 },
-    { 6, 13, 150, 12, 13, 6, 8, 5 }, { 6, 14, 120, 12, 14, 6, 8, 5 },
-    { 4, 14, 120, 12, 14, 5, 8, 5 }, { 4, 14, 120, 12, 14, 5, 7, 5 },
-    { 4, 14, 120, 13, 14, 5, 7, 6 }, { 0, 14, 115, 13, 14, 5, 7, 6 },
-    { 0, 14, 110, 13, 14, 4, 7, 6 }, { 0, 14, 100, 13, 14, 4, 7, 7 },
+    { 0, 0, 0, 0, 0, 0, 0, 0, 0 },      { 7, 12, 200, 4, 12, 13, 6, 8, 4 },
+    { 6, 13, 150, 3, 12, 13, 6, 8, 5 }, { 6, 14, 120, 3, 12, 14, 6, 8, 5 },
+    { 4, 14, 120, 1, 12, 14, 5, 8, 5 }, { 4, 14, 120, 1, 12, 14, 5, 7, 5 },
+    { 4, 14, 120, 1, 13, 14, 5, 7, 6 }, { 0, 14, 115, 4, 13, 14, 5, 7, 6 },
+    { 0, 14, 110, 4, 13, 14, 4, 7, 6 }, { 0, 14, 100, 4, 13, 14, 4, 7, 7 },
 };
 
 /* Where the output goes. */
@@ -167,19 +168,20 @@ static bool shrinks(const uint8_t *p, size_t n, size_t limit)
 }
 
 /*
- * Whether the stream is worth coding, after a look at one place, and a shorter one at another for
- * streams that begin with noise, or end with it, and are very regular elsewhere.
+ * The size that a stream must shrink to, 0 when that is not likely, after a look at one place, and
+ * a shorter one at another for streams that begin with noise, or end with it, and are very regular
+ * elsewhere: half of them, at least.
  */
-static bool is_promising(const level *lv, const uint8_t *src, size_t n)
+static size_t worth(const level *lv, const uint8_t *src, size_t n)
 {
     size_t left = n - n / 8 * lv->look_at, len = (size_t)1 << lv->look_log;
     left = left > MIN_LOOK ? left : n < MIN_LOOK ? n : MIN_LOOK;
     len = len < left ? len : left;
     if (shrinks(src + n - left, len, len * 100 / lv->least_ratio)) {
-        return true;
+        return n - 1;
     }
     len /= 4;
-    return shrinks(src + n / 8 * ((lv->look_at + 5) % 8), len, len / 3);
+    return shrinks(src + n / 8 * lv->again_at, len, len / 3) ? n / 2 : 0;
 }
 
 /*
@@ -249,13 +251,11 @@ b2c_status b2i_blosclz_encode(b2i_codec_state *state, int clevel, const b2i_dict
         return B2C_E_MEMORY;
     }
     const level *lv = &levels[clevel];
-    size_t max_size = n - 1 < cap ? n - 1 : cap;
-    sink s = { dst, dst + max_size, dst + cap, src + n };
-
-    if (!is_promising(lv, src, n)) {
+    size_t limit = worth(lv, src, n), rest;
+    if (limit == 0) {
         return B2C_OK;
     }
-    size_t rest;
+    sink s = { dst, dst + (limit < cap ? limit : cap), dst + cap, src + n };
     bool fits = put_sequences(t, lv, src, n, &s, &rest);
     b2i_lz_end(t, n);
     if (!fits || literals_len(n - rest) > (size_t)(s.op_end - s.op)) {
