@@ -248,14 +248,15 @@ static b2c_status zlib_encode(b2i_codec_state *state, int clevel, const b2i_dict
                               const uint8_t *src, size_t n, uint8_t *dst, size_t cap,
                               size_t *out_len)
 {
-    static const b2i_deflate_effort fast = { false, 48 }, good = { true, 62 };
+    static const b2i_deflate_effort fast = { false, false, 48 }, good = { true, false, 62 };
+    static const b2i_deflate_effort easy = { true, true, 62 };
     static const uint8_t levels[B2I_MAX_CLEVEL + 1] = { 0, 0, 0, 3, 4, 5, 6, 6, 7, 7 };
     (void)dict;
     if (clevel < MIN_LIBRARY) {
         return encode_quickly(state, clevel == 1 ? &fast : &good, src, n, dst, cap, out_len);
     }
-    size_t easy = n / EASY < cap ? n / EASY : cap, nhard;
-    B2I_TRY(encode_quickly(state, &good, src, n, dst, easy, out_len));
+    size_t room = n / EASY < cap ? n / EASY : cap, nhard;
+    B2I_TRY(encode_quickly(state, &easy, src, n, dst, room, out_len));
     if (*out_len == 0) {
         B2I_TRY(find_hard(state, src, n, dst, cap, &nhard));
         if (nhard == n) {
@@ -270,7 +271,7 @@ static b2c_status zlib_encode(b2i_codec_state *state, int clevel, const b2i_dict
         return B2C_OK;
     }
     B2I_TRY(encode_well(state, EASY_LEVEL, 0, src, n, dst, *out_len - 1, out_len));
-    return *out_len > 0 ? B2C_OK : encode_quickly(state, &good, src, n, dst, easy, out_len);
+    return *out_len > 0 ? B2C_OK : encode_quickly(state, &easy, src, n, dst, room, out_len);
 }
 
 static b2c_status zlib_decode(b2i_codec_state *state, const b2i_dict *dict, b2i_span src,

@@ -66,6 +66,7 @@ typedef struct search {
     const uint8_t *p, *anchor; /* where the search is, and the literals that are pending begin */
     lz_sink sink;
     size_t begin, enough; /* cost of nothing; bytes saved that end the search */
+    size_t hoped;         /* to be the cost of all; see is_hopeless() */
     size_t segment;
     positions positions;
     uint32_t next_step; /* the step behind the next one, see search_segment() */
@@ -346,7 +347,16 @@ static bool low_saves(const tally *high, const tally *low, unsigned percent)
     return l * 100 < h * (100 - percent) && l + high->in * low->in / LEAST < h;
 }
 
-/* All but the last literals, or until enough is saved. */
+/* Whether half of the cost that is hoped for is reached, and all will cost far more. */
+static bool is_hopeless(const search *c)
+{
+    enum { TENTHS = 22 };
+    const uint64_t cost = lz_cost(&c->sink) - c->begin, in = (uint64_t)(c->anchor - c->src);
+    const uint64_t n = (uint64_t)(c->src_end - c->src);
+    return cost > c->hoped / 2 && 10 * cost * n > TENTHS * in * c->hoped;
+}
+
+/* All but the last literals, or until enough is saved.  False when that will not fit. */
 static bool search_all(search *c, const level *lv)
 {
     const uint8_t *end = c->src_end - SEARCH_END;
@@ -367,7 +377,7 @@ static bool search_all(search *c, const level *lv)
         } else if (k == ntrials) {
             is_low = low_saves(&high, &low, lv->patience);
         }
-        if (!shift_and_search(c, lv, is_low, is_low ? &low : &high)) {
+        if (!shift_and_search(c, lv, is_low, is_low ? &low : &high) || is_hopeless(c)) {
             return false;
         }
         if ((size_t)(c->anchor - c->src) >= lz_cost(&c->sink) - c->begin + c->enough) {
@@ -390,6 +400,7 @@ static inline search search_begin(b2i_lz_table *t, const uint8_t *src, size_t n,
                  .sink = sink,
                  .begin = lz_cost(&sink),
                  .enough = n,
+                 .hoped = n,
                  .segment = part,
                  .positions = { (uintptr_t)src - t->base, t->base },
                  .step = 1 };

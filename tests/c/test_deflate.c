@@ -17,7 +17,7 @@
 static b2c_status encode_own(b2i_codec_state *s, int clevel, const uint8_t *src, size_t n,
                              uint8_t *dst, size_t cap, size_t *out_len)
 {
-    static const b2i_deflate_effort efforts[] = { { true, 62 }, { false, 48 } };
+    static const b2i_deflate_effort efforts[] = { { true, false, 62 }, { false, false, 48 } };
     return b2i_deflate_encode(s, &efforts[clevel % 2], src, n, dst, cap, out_len);
 }
 
@@ -410,6 +410,33 @@ static void test_codes(void)
     CHECK(memcmp(lens, limited, 8) == 0);
 }
 
+/* What is easy fits as it does with patience, behind a little noise as well; else it is given up.
+ */
+static void test_only_easy(void)
+{
+    enum { N = 60000, ROOM = N / 8 };
+    static const b2i_deflate_effort patient = { true, false, 62 }, easy = { true, true, 62 };
+    uint8_t *data = room_of(N), *dst = room_of(ROOM), *same = room_of(ROOM);
+    unsigned neasy = 0, nhard = 0;
+    for (int kind = 1; kind < NKINDS; kind++) {
+        for (size_t noise = 0; noise <= N / 20; noise += N / 20) {
+            size_t len, len_easy;
+            generate(data, N, kind, 9);
+            generate(data, noise, 0, 9);
+            CHECK_EQ(b2i_deflate_encode(state, &patient, data, N, dst, ROOM, &len), B2C_OK);
+            CHECK_EQ(b2i_deflate_encode(state, &easy, data, N, same, ROOM, &len_easy), B2C_OK);
+            CHECK(len_easy == len || (len_easy == 0 && len > ROOM / 2));
+            CHECK(memcmp(dst, same, len_easy) == 0);
+            neasy += len_easy > 0;
+            nhard += len_easy == 0;
+        }
+    }
+    CHECK(neasy > 0 && nhard > 0);
+    free(data);
+    free(dst);
+    free(same);
+}
+
 int main(void)
 {
     static const coder_under_test deflate_coder = {
@@ -426,6 +453,7 @@ int main(void)
     begin(&deflate_coder, 1 << 20);
     test_malformed();
     test_codes();
+    test_only_easy();
     check_round_trips();
     check_cap();
     check_determinism();
