@@ -136,6 +136,7 @@ static b2c_status put_matches(b2i_codec_state *state, const level *lv, const uin
                            .src_fast = src + (n < WIDE ? 0 : n - WIDE) };
     *s = search_begin(t, src, n, sink);
     s->enough = enough;
+    s->segment = enough < n ? MIN_SEGMENT : s->segment; /* enough is often found soon */
     *fits = search_all(s, lv);
     b2i_lz_end(t, n);
     const size_t rest = (size_t)(s->src_end - s->anchor);
