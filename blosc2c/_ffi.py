@@ -452,10 +452,15 @@ def _address(ptr: Any) -> int:
     return int(ffi.cast("uintptr_t", ptr))
 
 
+# Of those that are open, by address.  Each takes itself out before its C object goes, and another may
+# get the address: a WeakValueDictionary takes five times as long.
+_handles: dict[int, weakref.ref[Handle]] = {}
+
+
 def handle_at(ptr: Any) -> Handle | None:
     """The handle of a C object, if it has one."""
-    handle = _handles.get(_address(ptr))
-    return None if handle is None or handle.is_closed else handle  # or the address is another's
+    ref = _handles.get(_address(ptr))
+    return None if ref is None else ref()
 
 
 class Handle:
@@ -468,6 +473,7 @@ class Handle:
     """
 
     _cond: threading.Condition
+    _ptr: Any = None
 
     writes_to: str | None = None  # path of a file that is to be closed
     _locks: str | None = None
@@ -490,7 +496,8 @@ class Handle:
         self._followers: dict[int, weakref.ref[Any]] = {}  # by id(); a WeakSet takes far longer
         self._readers: collections.deque[None] = collections.deque()  # as many as there are
         self.called: dict[str, Any] = {}  # what C calls for it, by kind
-        _handles[_address(ptr)] = self
+        self._address = _address(ptr)
+        _handles[self._address] = weakref.ref(self)
 
     def __getattr__(self, name: str) -> Any:
         """The condition of those who wait: made when first somebody may have to."""
@@ -701,6 +708,7 @@ class Handle:
             return
         with self._alone() as ptr:
             self._ptr = None
+            del _handles[self._address]
             err = new_error()
             ffi.gc(ptr, None)  # the call frees, also when it fails
             check(close(ptr, err), err, path)
@@ -716,22 +724,25 @@ class Handle:
         if self.writes_to is not None and self._ptr is not None:
             ffi.gc(self._ptr, None)
             self._ptr = None
+            del _handles[self._address]
             self._closed_because = ": it is being written by the process that this one was forked from"
         self._update()
 
-    def __del__(self, warn: Any = warnings.warn) -> None:  # globals may be gone at the end
-        if self.writes_to is not None and self._ptr is not None:
+    # The default arguments, because globals may be gone at the end.
+    def __del__(self, warn: Any = warnings.warn, handles: Any = _handles) -> None:
+        if self._ptr is None:
+            return
+        del handles[self._address]
+        if self.writes_to is not None:
             warn(f"{self.writes_to} was open for writing and never closed", ResourceWarning, 2, source=self)
-
-
-# By address.  One that was closed, for which nothing is to be done, may have lost its place to another.
-_handles: weakref.WeakValueDictionary[int, Handle] = weakref.WeakValueDictionary()
 
 
 def _after_fork() -> None:
     threads.lock = threading.Lock()
-    for handle in list(_handles.values()):
-        handle.after_fork()
+    for ref in list(_handles.values()):
+        handle = ref()
+        if handle is not None:
+            handle.after_fork()
 
 
 if hasattr(os, "register_at_fork"):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import containers, params
 from . import limits as bounds
-from ._ffi import Handle, check, ffi, lib, new_error
+from ._ffi import Handle, check, ffi, lib, small_call
 from .errors import FormatError, ParameterError
 from .ndarray import NDArray
 from .params import Keeping, to_path
@@ -62,7 +62,8 @@ def open_handle(
     place : `path`, absolute, because it may be opened again when the working directory is another one
     """
     c_mode = _c_mode(mode, mmap_mode, locking, copy)
-    out, err = ffi.new("b2c_schunk **"), new_error()
+    _, _, _, err = small_call()
+    out = ffi.new("b2c_schunk **")
     status = lib.b2c_schunk_open(os.fsencode(place), offset, c_mode, bounds.c_limits_of(limits), out, err)
     if status == lib.B2C_E_IO and err.sys_errno == errno.ENOENT and os.path.isdir(path):
         raise FormatError(f"{path} is a directory but no sparse frame", path=path)
@@ -75,14 +76,6 @@ def open_handle(
     if locking:
         handle.locks = path
     return handle
-
-
-def _is_contiguous(handle: Handle, path: str) -> bool:
-    info = ffi.new("b2c_schunk_info *")
-    lib.b2c_schunk_info_get(handle.get(), info)
-    if info.storage == lib.B2C_STORAGE_MEMORY:  # changes of what is there stay in memory
-        return not os.path.isdir(path)
-    return bool(info.storage == lib.B2C_STORAGE_FILE)
 
 
 def open(
@@ -199,7 +192,7 @@ def _open_path(
         if offset == 0:
             containers.refuse_whole(path)
         raise
-    source = _Source(path, _is_contiguous(handle, path), None, offset, mmap_mode, locking, place)
+    source = _Source(path, None, None, offset, mmap_mode, locking, place)
     return SChunk._wrap(handle, source, kwargs)
 
 
