@@ -23,8 +23,10 @@ enum {
     DIST_TABLE = (1 << DIST_BITS) + 1024,
     PRE_TABLE = 1 << PRE_BITS,
     END_OF_BLOCK = 256,
-    FAST_IN = 32, /* bytes that a round of the fast loop may read */
-    FAST_OUT = 4 + 258 + B2I_LZ_STEP
+    MAX_DIST_BITS = 28, /* of a code and its extra bits */
+    FAST_IN = 32,       /* bytes that a round of the fast loop may read */
+    WORDS = 40,         /* bytes that a match is given at once */
+    FAST_OUT = 4 + 258 + WORDS
 };
 
 /*
@@ -91,7 +93,7 @@ static bool is_beyond(const bit_reader *r)
 
 /* ---- tables ---- */
 
-static entry lit_entry(unsigned sym, unsigned len)
+static inline entry lit_entry(unsigned sym, unsigned len)
 {
     if (sym < END_OF_BLOCK) {
         return LITERAL | sym << 16 | len << 8 | len;
@@ -107,7 +109,7 @@ static entry lit_entry(unsigned sym, unsigned len)
     return base << 16 | len << 8 | (len + extra);
 }
 
-static entry dist_entry(unsigned sym, unsigned len)
+static inline entry dist_entry(unsigned sym, unsigned len)
 {
     if (sym > 29) {
         return INVALID;
@@ -117,7 +119,7 @@ static entry dist_entry(unsigned sym, unsigned len)
     return base << 16 | len << 8 | (len + extra);
 }
 
-static entry pre_entry(unsigned sym, unsigned len)
+static inline entry pre_entry(unsigned sym, unsigned len)
 {
     return sym << 16 | len << 8 | len;
 }
@@ -138,8 +140,8 @@ static inline unsigned next_code(unsigned code, unsigned len)
  * many as it says.  False when it is not a code, or not a complete one; one code of one bit, or
  * none, is allowed.
  */
-static bool make_table(entry *table, unsigned *index_bits, const uint8_t *lens, unsigned nsyms,
-                       entry (*entry_of)(unsigned sym, unsigned len))
+B2I_LZ_TEMPLATE bool make_table(entry *table, unsigned *index_bits, const uint8_t *lens,
+                                unsigned nsyms, entry (*entry_of)(unsigned sym, unsigned len))
 {
     unsigned counts[MAX_LEN + 1] = { 0 }, starts[MAX_LEN + 2], max = MAX_LEN;
     uint16_t sorted[NLITLENS];
@@ -248,16 +250,18 @@ static bool read_codes(bit_reader *r, tables *t)
             return false;
         }
         (void)take(r, e & 255);
-        unsigned sym = e >> 16, count = 1;
-        uint8_t len = (uint8_t)sym;
-        if (sym >= 16) {
-            count = sym == 16 ? 3 + take(r, 2) : sym == 17 ? 3 + take(r, 3) : 11 + take(r, 7);
-            if ((sym == 16 && at == 0) || count > nlit + ndist - at) {
-                return false;
-            }
-            len = sym == 16 ? lens[at - 1] : 0;
+        const unsigned sym = e >> 16;
+        if (sym < 16) {
+            lens[at++] = (uint8_t)sym;
+            continue;
         }
-        memset(lens + at, len, count);
+        const unsigned count = sym == 16   ? 3 + take(r, 2)
+                               : sym == 17 ? 3 + take(r, 3)
+                                           : 11 + take(r, 7);
+        if ((sym == 16 && at == 0) || count > nlit + ndist - at) {
+            return false;
+        }
+        memset(lens + at, sym == 16 ? lens[at - 1] : 0, count);
         at += count;
     }
     t->lit_bits = LIT_BITS;
@@ -318,14 +322,22 @@ static inline size_t value_of(bit_reader *r, entry e)
 
 enum { GOING, ENDED, BROKEN };
 
-/* A match; may write up to B2I_LZ_STEP - 1 bytes too much.  Most are short. */
+/*
+ * A match; may write up to WORDS - 3 bytes too much.  Most are short, and a near one that does not
+ * overlap itself is a word: to prepare for repeating it takes longer.
+ */
 static inline void copy_match(uint8_t *op, size_t distance, size_t len)
 {
     const uint8_t *from = op - distance;
-    if ((distance >= 8) & (len <= 24)) {
+    if (distance >= 8) {
+        for (size_t i = 0; i < WORDS; i += 8) {
+            memcpy(op + i, from + i, 8);
+        }
+        if (len > WORDS) {
+            b2i_lz_copy(op, distance, len);
+        }
+    } else if (len <= distance) {
         memcpy(op, from, 8);
-        memcpy(op + 8, from + 8, 8);
-        memcpy(op + 16, from + 16, 8);
     } else {
         b2i_lz_copy(op, distance, len);
     }
@@ -400,8 +412,11 @@ static int decode_fast(bit_reader *reader, output *out, const tables *t)
             }
         }
         const size_t len = VALUE(e);
-        REFILL();
         e = t->dist[bits & dist_mask];
+        if ((nbits & 255) < MAX_DIST_BITS) {
+            REFILL();
+            e = t->dist[bits & dist_mask];
+        }
         DROP(e);
         if ((e & SPECIAL) != 0) {
             e = t->dist[(e >> 16) + (bits & ((1U << (e >> 8 & 15)) - 1))];
