@@ -115,7 +115,7 @@ static const level levels[] = {
     { { 5, 1 }, { 5, 1 }, 5, 1 },           /* 7 */
     { { 5, 1 }, { 5, 1 }, 5, 1 },           /* 8 */
     { { 5, 1 }, { 5, 1 }, 5, NO_HIGH },     /* 9 */
-    { { 0, 0 }, { 7, 0 }, PAIRS, NO_HIGH }, /* for LZ4HC */
+    { { 0, 0 }, { 8, 0 }, PAIRS, NO_HIGH }, /* for LZ4HC */
     { { 0, 0 }, { 9, 0 }, PAIRS, NO_HIGH }, /* for b2i_lz4_look_at() */
 };
 
