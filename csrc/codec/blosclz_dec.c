@@ -150,7 +150,7 @@ b2c_status b2i_blosclz_decode(b2i_codec_state *state, const b2i_dict *dict, b2i_
         if (m.len > room || m.distance > (size_t)(op - dst)) {
             return B2C_E_CORRUPT;
         }
-        if (room >= B2I_LZ_RUN && m.len <= B2I_LZ_RUN) {
+        if (room >= B2I_LZ_RUN_ROOM && m.len <= B2I_LZ_RUN) {
             b2i_lz_copy_short(op, m.distance, m.len);
         } else if (room >= m.len + STEP) {
             b2i_lz_copy(op, m.distance, m.len);

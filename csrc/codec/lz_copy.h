@@ -11,10 +11,11 @@
 #include "bytes.h"
 
 enum {
-    B2I_LZ_STEP = 32,  /* bytes that b2i_lz_copy() may write beyond its end */
-    B2I_LZ_RUN = 128,  /* bytes that a run is given at once: its length cannot be predicted */
-    B2I_LZ_LONG = 512, /* from here on the C library copies faster */
-    B2I_LZ_SHORT = 16  /* distances below overlap within a step */
+    B2I_LZ_STEP = 32, /* bytes that b2i_lz_copy() may write beyond its end */
+    B2I_LZ_RUN = 128, /* bytes that a run is given at once: its length cannot be predicted */
+    B2I_LZ_RUN_ROOM = B2I_LZ_RUN + 16, /* repeating what is near writes beyond its end */
+    B2I_LZ_LONG = 512,                 /* from here on the C library copies faster */
+    B2I_LZ_SHORT = 16                  /* distances below overlap within a step */
 };
 
 /*
@@ -69,7 +70,7 @@ static inline void b2i_lz_copy_steps(uint8_t *op, size_t distance, size_t len)
     } while (op < end);
 }
 
-/* A match of up to B2I_LZ_RUN bytes, where so many may be written. */
+/* A match of up to B2I_LZ_RUN bytes, where B2I_LZ_RUN_ROOM may be written. */
 static inline void b2i_lz_copy_short(uint8_t *op, size_t distance, size_t len)
 {
     if (distance >= B2I_LZ_SHORT) {

@@ -75,9 +75,14 @@ static b2c_status plain_decode(b2i_span src, uint8_t *dst, size_t n)
 /* Decodes with both; they agree.  The decoded bytes go to *out (to be freed) unless it is NULL. */
 static b2c_status decode(const uint8_t *stream, size_t len, size_t n, uint8_t **out)
 {
-    uint8_t *in = copy_of(stream, len), *a = room_of(n), *b = room_of(n);
+    enum { BEHIND = 64 };
+    static const uint8_t zeros[BEHIND];
+    uint8_t *in = copy_of(stream, len), *a = room_of(n), *b = room_of(n + BEHIND);
     b2i_span src = b2i_span_of(in, len);
     b2c_status status = codec->decode(state, NULL, src, a, n);
+    memset(b + n, 0, BEHIND);
+    CHECK_EQ(codec->decode(state, NULL, src, b, n), status);
+    CHECK(memcmp(b + n, zeros, BEHIND) == 0);
     CHECK_EQ(plain_decode(src, b, n), status);
     if (status == B2C_OK) {
         CHECK(memcmp(a, b, n) == 0);
@@ -195,7 +200,8 @@ static void test_copies(void)
                                           9,    10,   11,   12,   13,   14,   15,    16,
                                           17,   31,   32,   33,   63,   255,  256,   257,
                                           8190, 8191, 8192, 8193, 8447, 8448, 70000, 73727 };
-    static const uint32_t lens[] = { 3, 4, 8, 9, 10, 31, 32, 33, 64, 263, 264, 265, 519, 1000 };
+    static const uint32_t lens[] = { 3,   4,   8,   9,   10,  31,  32,  33,  64,  100,
+                                     121, 127, 128, 129, 263, 264, 265, 519, 1000 };
     uint8_t *stream = room_of(100000);
     uint64_t seed = 5;
     for (size_t i = 0; i < sizeof distances / sizeof distances[0]; i++) {
