@@ -9,7 +9,7 @@
 
 static void encode_again(b2i_codec_state *state, bool pairs, const uint8_t *data, size_t n)
 {
-    const b2i_deflate_effort effort = { pairs, false, 60 };
+    const b2i_deflate_effort effort = { pairs, pairs ? 8 : 0, 60 };
     uint8_t *out = fuzz_alloc(n), *back = fuzz_alloc(n);
     size_t len = 0, used = 0;
     FUZZ_REQUIRE(b2i_deflate_encode(state, &effort, data, n, out, n, &len) == B2C_OK);

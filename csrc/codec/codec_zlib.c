@@ -248,8 +248,8 @@ static b2c_status zlib_encode(b2i_codec_state *state, int clevel, const b2i_dict
                               const uint8_t *src, size_t n, uint8_t *dst, size_t cap,
                               size_t *out_len)
 {
-    static const b2i_deflate_effort fast = { false, false, 48 }, good = { true, false, 62 };
-    static const b2i_deflate_effort easy = { true, true, 62 };
+    static const b2i_deflate_effort fast = { false, 0, 48 }, good = { true, 0, 62 };
+    static const b2i_deflate_effort easy = { true, EASY, 62 };
     static const uint8_t levels[B2I_MAX_CLEVEL + 1] = { 0, 0, 0, 3, 4, 5, 6, 6, 7, 7 };
     (void)dict;
     if (clevel < MIN_LIBRARY) {

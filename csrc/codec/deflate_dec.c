@@ -337,16 +337,17 @@ static inline void copy_match(uint8_t *op, size_t distance, size_t len)
             b2i_lz_copy(op, distance, len);
         }
     } else if (len <= distance) {
-        memcpy(op, from, 8);
+        b2i_st64le(op, b2i_ld64le(from));
     } else {
         b2i_lz_copy(op, distance, len);
     }
 }
 
 /*
- * While there is much input and room: a row of literals and a match per round.  A round uses
- * at most 33 bits for literals, 20 for the length and 28 for the distance.  Of 'nbits' the low
- * byte counts: whole entries are subtracted from it.
+ * While there is much input and room: a row of literals and a match per round.  Of the 56 bits
+ * that a round has at least, two literals and a length use 42 at most; a third literal ends the
+ * round, and a distance, of up to 28, gets more where these are not there.  Of 'nbits' the low byte
+ * counts: whole entries are subtracted from it.
  */
 static int decode_fast(bit_reader *reader, output *out, const tables *t)
 {
@@ -419,8 +420,10 @@ static int decode_fast(bit_reader *reader, output *out, const tables *t)
         }
         DROP(e);
         if ((e & SPECIAL) != 0) {
-            e = t->dist[(e >> 16) + (bits & ((1U << (e >> 8 & 15)) - 1))];
-            DROP(e);
+            if ((e & SECOND) != 0) {
+                e = t->dist[(e >> 16) + (bits & ((1U << (e >> 8 & 15)) - 1))];
+                DROP(e);
+            }
             if ((e & SPECIAL) != 0) {
                 state = BROKEN;
                 break;

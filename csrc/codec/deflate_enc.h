@@ -8,9 +8,9 @@
 #include "codec_impl.h"
 
 typedef struct b2i_deflate_effort {
-    bool pairs;     /* search harder */
-    bool only_easy; /* give up what is not likely to fit */
-    uint8_t worth;  /* 64ths to which blocks without matches must shrink, or they are stored */
+    bool pairs;         /* search harder */
+    uint8_t easy_ratio; /* give up what is not likely to shrink so much; 0: nothing */
+    uint8_t worth;      /* 64ths to which blocks without matches must shrink, or they are stored */
 } b2i_deflate_effort;
 
 /* A raw deflate stream; otherwise the contract is that of b2i_codec. */

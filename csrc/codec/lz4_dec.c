@@ -12,7 +12,7 @@
 enum {
     MIN_MATCH = 4,
     FAST_IN = 32, /* a token, 16 bytes for its literals, the distance, a byte of length; and more */
-    FAST_OUT = 64, /* 16 bytes for literals, then 24 for a short match; and more */
+    FAST_OUT = 64, /* 16 bytes for literals, then 18 for a short match; and more */
     MANY = 64      /* literals of a sequence that need this much more room on both sides */
 };
 

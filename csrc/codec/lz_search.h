@@ -54,10 +54,10 @@ typedef struct level {
     uint8_t patience; /* hundredths that the low gear must save to be used */
 } level;
 
-/* Of words, in the tables: their addresses, but for the origin. */
+/* What the tables hold of a word is its address less an origin. */
 typedef struct positions {
     uintptr_t origin;
-    uint32_t lowest; /* of this input; what is below is of older ones */
+    uint32_t lowest; /* of this input: what is below belongs to older ones */
 } positions;
 
 typedef struct search {
@@ -66,7 +66,8 @@ typedef struct search {
     const uint8_t *p, *anchor; /* where the search is, and the literals that are pending begin */
     lz_sink sink;
     size_t begin, enough; /* cost of nothing; bytes saved that end the search */
-    size_t hoped;         /* to be the cost of all; see is_hopeless() */
+    size_t hoped;         /* to be the cost of all, or SIZE_MAX: nothing is; see is_hopeless() */
+    uint32_t hoped_ratio;
     size_t segment;
     positions positions;
     uint32_t next_step; /* the step behind the next one, see search_segment() */
@@ -108,9 +109,9 @@ static inline uint32_t position(const positions *in, const uint8_t *p)
 }
 
 /*
- * What may equal the word at p, which takes its place in the table: where its hash was seen last,
- * or the start of the input.  Without a branch, for what a slot holds cannot be predicted, and
- * short: where the next search begins depends on it.
+ * What may equal the word at p: in a run, the byte before; else, as p takes its place in the table,
+ * where the hash was seen last, or the start of the input.  What a slot holds cannot be predicted,
+ * so no branch depends on it, and the way is short, for where the next search begins waits for it.
  */
 static inline const uint8_t *probe(const positions *in, uint32_t *table, const uint8_t *p,
                                    uint64_t word, const unsigned min_len)
@@ -352,8 +353,7 @@ static bool is_hopeless(const search *c)
 {
     enum { TENTHS = 22 };
     const uint64_t cost = lz_cost(&c->sink) - c->begin, in = (uint64_t)(c->anchor - c->src);
-    const uint64_t n = (uint64_t)(c->src_end - c->src);
-    return cost > c->hoped / 2 && 10 * cost * n > TENTHS * in * c->hoped;
+    return cost > c->hoped / 2 && cost * c->hoped_ratio * 10 > in * TENTHS;
 }
 
 /* All but the last literals, or until enough is saved.  False when that will not fit. */
@@ -400,7 +400,7 @@ static inline search search_begin(b2i_lz_table *t, const uint8_t *src, size_t n,
                  .sink = sink,
                  .begin = lz_cost(&sink),
                  .enough = n,
-                 .hoped = n,
+                 .hoped = SIZE_MAX,
                  .segment = part,
                  .positions = { (uintptr_t)src - t->base, t->base },
                  .step = 1 };

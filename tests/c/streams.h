@@ -1,6 +1,6 @@
 /*
- * streams.h: what the tests of our own coders share: memory that ends at a page that may not be
- * touched, and what holds for every coder of streams.
+ * streams.h: what the tests of our own coders share: memory between pages that may not be touched,
+ * and what holds for every coder of streams.
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #ifndef STREAMS_H
@@ -16,21 +16,21 @@
 
 /* ---- memory ---- */
 
-/* Room for bytes whose end is the end of what may be read and written. */
+/* Room for bytes, whose start and end are those of what may be read and written. */
 typedef struct guarded {
-    uint8_t *end;
+    uint8_t *start, *end;
     size_t max;
 } guarded;
 
 static inline guarded guarded_new(size_t max)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE), len = (max + page - 1) / page * page;
-    uint8_t *p = mmap(NULL, len + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (p == MAP_FAILED || mprotect(p + len, page, PROT_NONE) != 0) {
+    uint8_t *p = mmap(NULL, page + len + page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (p == MAP_FAILED || mprotect(p + page, len, PROT_READ | PROT_WRITE) != 0) {
         perror("mmap");
         exit(2);
     }
-    return (guarded){ p + len, len };
+    return (guarded){ p + page, p + page + len, len };
 }
 
 /* The last n bytes of the room. */
@@ -85,15 +85,19 @@ static inline uint8_t *room_of(size_t n)
     return p;
 }
 
-/* Decodes with ours and the plain one: they agree.  'expected' may be NULL. */
+/*
+ * Decodes with ours, to both ends of the room, and the plain one: they agree.  'expected' may be
+ * NULL.
+ */
 static inline b2c_status decode_with(b2i_span dict, const uint8_t *stream, size_t len, size_t n,
                                      const uint8_t *expected)
 {
     uint8_t *in = guarded_copy(&in_room, stream, len), *out = guarded_room(&out_room, n);
     b2i_span src = b2i_span_of(in, len);
     uint8_t *plain = room_of(n);
-    b2c_status status = coder->decode(state, dict, src, out, n);
-    CHECK_EQ(status, coder->plain_decode(dict, src, plain, n));
+    b2c_status status = coder->plain_decode(dict, src, plain, n);
+    CHECK_EQ(coder->decode(state, dict, src, out_room.start, n), status);
+    CHECK_EQ(coder->decode(state, dict, src, out, n), status);
     if (status == B2C_OK) {
         CHECK(memcmp(out, plain, n) == 0);
         CHECK(expected == NULL || memcmp(out, expected, n) == 0);

@@ -406,21 +406,20 @@ static size_t put_long(uint8_t *p, size_t n)
 
 /*
  * All distances and lengths at which copying differs, at all places near the end of the output;
- * there are some more literals in front than the distance, of one value or of many.
+ * there are so many more literals in front than the distance.
  */
-static void copy_everywhere(const uint8_t *data)
+static void copy_everywhere(const uint8_t *data, size_t more)
 {
     static const uint32_t distances[] = { 1,  2,  3,  4,   5,   6,   7,    8,    9,  10,
                                           11, 12, 13, 14,  15,  16,  17,   31,   32, 33,
                                           63, 64, 65, 255, 256, 257, 8191, 65535 };
-    static const uint32_t lens[] = {
-        4, 5, 8, 18, 19, 31, 32, 33, 64, 273, 274, 511, 512, 513, 2000
-    };
+    static const uint32_t lens[] = { 4,   5,   8,   18,  19,  31,  32,  33,  64,  100,
+                                     121, 127, 128, 129, 273, 274, 511, 512, 513, 2000 };
     uint8_t *stream = room_of(100000);
     for (size_t i = 0; i < sizeof distances / sizeof distances[0]; i++) {
         for (size_t k = 0; k < sizeof lens / sizeof lens[0]; k++) {
             for (uint32_t tail = 0; tail <= 140; tail += tail < 8 ? 1 : 11) {
-                size_t at = 1, d = distances[i], nlit = d + 8, m = lens[k] - 4;
+                size_t at = 1, d = distances[i], nlit = d + more, m = lens[k] - 4;
                 stream[0] = (uint8_t)((nlit < 15 ? nlit : 15) << 4 | (m < 15 ? m : 15));
                 at += put_long(stream + at, nlit);
                 memcpy(stream + at, data, nlit);
@@ -442,11 +441,13 @@ static void test_copies(void)
 {
     uint8_t *data = room_of(100000);
     generate(data, 100000, 0, 5);
-    copy_everywhere(data);
-    memset(data, 7, 100000); /* runs, whatever the distance */
-    copy_everywhere(data);
-    data[10] = 8; /* but for a byte of the shortest */
-    copy_everywhere(data);
+    copy_everywhere(data, 0);
+    for (size_t more = 0; more <= 8; more += 8) {
+        memset(data, 0, 100000); /* runs, whatever the distance */
+        copy_everywhere(data, more);
+        data[more] = 8; /* but for the first byte that is repeated */
+        copy_everywhere(data, more);
+    }
     free(data);
 }
 
