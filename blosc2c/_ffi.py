@@ -455,6 +455,7 @@ def _address(ptr: Any) -> int:
 # Of those that are open, by address.  Each takes itself out before its C object goes, and another may
 # get the address: a WeakValueDictionary takes five times as long.
 _handles: dict[int, weakref.ref[Handle]] = {}
+_closing: dict[int, Handle] = {}  # by id(): those whose C object is going just now
 
 
 def handle_at(ptr: Any) -> Handle | None:
@@ -490,13 +491,13 @@ class Handle:
     owner: weakref.ref[Any] | None = None  # the SChunk that shows it
 
     def __init__(self, ptr: Any, free: Any, noun: str) -> None:
+        self._address = _address(ptr)
         self._ptr = ffi.gc(ptr, free)
         self.noun = noun
         self._filled: dict[int, int] = {}  # how many damaged chunks there were before each of them
         self._followers: dict[int, weakref.ref[Any]] = {}  # by id(); a WeakSet takes far longer
         self._readers: collections.deque[None] = collections.deque()  # as many as there are
         self.called: dict[str, Any] = {}  # what C calls for it, by kind
-        self._address = _address(ptr)
         _handles[self._address] = weakref.ref(self)
 
     def __getattr__(self, name: str) -> Any:
@@ -707,11 +708,15 @@ class Handle:
         if self._ptr is None:
             return
         with self._alone() as ptr:
-            self._ptr = None
-            del _handles[self._address]
-            err = new_error()
-            ffi.gc(ptr, None)  # the call frees, also when it fails
-            check(close(ptr, err), err, path)
+            _closing[id(self)] = self
+            try:
+                _handles.pop(self._address, None)
+                self._ptr = None
+                err = new_error()
+                ffi.gc(ptr, None)  # the call frees, also when it fails
+                check(close(ptr, err), err, path)
+            finally:
+                _closing.pop(id(self), None)
 
     def after_fork(self) -> None:
         """In a forked child: the threads that held the lock do not exist here.
@@ -724,7 +729,6 @@ class Handle:
         if self.writes_to is not None and self._ptr is not None:
             ffi.gc(self._ptr, None)
             self._ptr = None
-            del _handles[self._address]
             self._closed_because = ": it is being written by the process that this one was forked from"
         self._update()
 
@@ -732,17 +736,18 @@ class Handle:
     def __del__(self, warn: Any = warnings.warn, handles: Any = _handles) -> None:
         if self._ptr is None:
             return
-        del handles[self._address]
-        if self.writes_to is not None:
+        if self.writes_to is None:
+            handles.pop(self._address, None)
+        else:  # whoever records the warning may bring it to life again
             warn(f"{self.writes_to} was open for writing and never closed", ResourceWarning, 2, source=self)
 
 
 def _after_fork() -> None:
     threads.lock = threading.Lock()
-    for ref in list(_handles.values()):
-        handle = ref()
+    for handle in [*_closing.values(), *(ref() for ref in _handles.values())]:
         if handle is not None:
             handle.after_fork()
+    _closing.clear()
 
 
 if hasattr(os, "register_at_fork"):

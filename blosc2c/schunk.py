@@ -79,7 +79,7 @@ class _Source(NamedTuple):
     """Where an SChunk was opened from."""
 
     urlpath: str | None
-    contiguous: bool | None  # None: as the C object says
+    contiguous: bool
     keep: Any = None  # memory that the C object borrows, or the object that it reads from
     offset: int = 0
     mmap_mode: str | None = None
@@ -340,12 +340,7 @@ class SChunk(Editing, Callbacks, VLBlocks):
     @property
     def contiguous(self) -> bool:
         """Whether it is kept as one frame."""
-        if self._source.contiguous is not None:
-            return self._source.contiguous
-        storage = lib.B2C_STORAGE_MEMORY if self.handle.is_closed else self.c_info().storage
-        if storage == lib.B2C_STORAGE_MEMORY:  # changes of what is there stay in memory
-            return not os.path.isdir(self._source.place)
-        return bool(storage == lib.B2C_STORAGE_FILE)
+        return self._source.contiguous
 
     @property
     def is_writable(self) -> bool:

@@ -78,6 +78,14 @@ def open_handle(
     return handle
 
 
+def _is_contiguous(handle: Handle, path: str) -> bool:
+    info = ffi.new("b2c_schunk_info *")
+    lib.b2c_schunk_info_get(handle.get(), info)
+    if info.storage == lib.B2C_STORAGE_MEMORY:  # changes of what is there stay in memory
+        return not os.path.isdir(path)
+    return bool(info.storage == lib.B2C_STORAGE_FILE)
+
+
 def open(
     urlpath: Path | None = None, mode: str = "r", offset: int = 0, *, path: Path | None = None, **kwargs: Any
 ) -> SChunk | NDArray:
@@ -192,7 +200,7 @@ def _open_path(
         if offset == 0:
             containers.refuse_whole(path)
         raise
-    source = _Source(path, None, None, offset, mmap_mode, locking, place)
+    source = _Source(path, _is_contiguous(handle, path), None, offset, mmap_mode, locking, place)
     return SChunk._wrap(handle, source, kwargs)
 
 

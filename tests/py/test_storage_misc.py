@@ -20,6 +20,7 @@ import pytest
 from inputs import make
 
 import blosc2c as b2
+from blosc2c import _ffi
 from blosc2c.cli import main
 
 SIZE = 2000
@@ -711,3 +712,23 @@ def test_zeros_that_are_no_multiple_of_the_items_stay_small(tmp_path):
         if nbytes < 1 << 28:
             r = blosc2.open(path, mode="r")
             assert [r.decompress_chunk(n) for n in range(3)] == [b"x" * 7 * 4096, bytes(nbytes), b"y" * 7]
+
+
+def test_contiguous_is_what_was_opened(tmp_path, disk):
+    path = tmp_path / "frame"
+    b2.SChunk(data=bytes(5000), urlpath=path, contiguous=disk == "file").close()
+    s = b2.open(path)
+    s.close()
+    b2.remove_urlpath(path)
+    assert s.contiguous == (disk == "file")
+
+
+def test_what_a_warning_of_no_close_has_kept_is_closed_by(tmp_path):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        b2.SChunk(data=bytes(5000), urlpath=tmp_path / "frame")  # never closed
+        gc.collect()
+    (warning,) = [w for w in caught if w.category is ResourceWarning]
+    assert not warning.source.is_closed
+    warning.source.close(_ffi.lib.b2c_schunk_close, None)
+    assert b2.open(tmp_path / "frame")[:] == bytes(5000)

@@ -220,6 +220,42 @@ def test_fork_while_threads_read():
     )
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+def test_fork_while_a_thread_closes(tmp_path):
+    """The child finds it closed, where the thread that would end closing does not exist."""
+    assert (
+        run(
+            f"""
+        import os, signal, threading, warnings, blosc2c as b2
+        from blosc2c._ffi import lib
+        warnings.simplefilter("ignore")
+        s = b2.SChunk(data=bytes(5000), urlpath={str(tmp_path / "f.b2frame")!r}, mode="w")
+        begun, go_on = threading.Event(), threading.Event()
+        def close(ptr, err):
+            begun.set()
+            go_on.wait()
+            return lib.b2c_schunk_close(ptr, err)
+        t = threading.Thread(target=s.handle.close, args=(close, None))
+        t.start()
+        begun.wait()
+        pid = os.fork()
+        if pid == 0:
+            signal.alarm(20)
+            try:
+                s.nchunks
+            except b2.ClosedError:
+                os._exit(0)
+            os._exit(1)
+        status = os.waitpid(pid, 0)[1]
+        go_on.set()
+        t.join()
+        print("fine" if status == 0 else status)
+        """
+        )
+        == "fine\n"
+    )
+
+
 def test_exit_with_idle_workers():
     assert (
         run("import blosc2c as b2; b2.compress2(bytes(range(256)) * 8000, nthreads=4); print('fine')")
