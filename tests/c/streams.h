@@ -97,6 +97,7 @@ static inline b2c_status decode_with(b2i_span dict, const uint8_t *stream, size_
     uint8_t *plain = room_of(n);
     b2c_status status = coder->plain_decode(dict, src, plain, n);
     CHECK_EQ(coder->decode(state, dict, src, out_room.start, n), status);
+    CHECK(status != B2C_OK || memcmp(out_room.start, plain, n) == 0);
     CHECK_EQ(coder->decode(state, dict, src, out, n), status);
     if (status == B2C_OK) {
         CHECK(memcmp(out, plain, n) == 0);

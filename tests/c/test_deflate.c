@@ -433,6 +433,24 @@ typedef struct hand_code {
     uint16_t codes[286];
 } hand_code;
 
+/* The start of a last block with codes of its own. */
+static void put_head(writer *w, hand_code *lit, hand_code *dist)
+{
+    b2i_huff_codes(lit->lens, 286, lit->codes);
+    b2i_huff_codes(dist->lens, 30, dist->codes);
+    put(w, 5, 3);
+    put(w, 286 - 257, 5);
+    put(w, 30 - 1, 5);
+    put(w, 19 - 4, 4);
+    for (unsigned i = 0; i < 19; i++) { /* lengths of 0 to 15 take four bits, 16 to 18 come first */
+        put(w, i < 3 ? 0 : 4, 3);
+    }
+    for (unsigned i = 0; i < 286 + 30; i++) {
+        const unsigned len = i < 286 ? lit->lens[i] : dist->lens[i - 286];
+        put(w, (len & 1) << 3 | (len & 2) << 1 | (len & 4) >> 1 | len >> 3, 4);
+    }
+}
+
 static void put_symbol(writer *w, const hand_code *c, unsigned sym)
 {
     CHECK(c->lens[sym] != 0);
@@ -455,13 +473,38 @@ static void test_no_distances(void)
         for (unsigned bit = 5; bit-- > 0;) {
             put(&w, sym >> bit & 1, 1);
         }
-        put(&w, 0, sym < 4 ? 0 : sym / 2 - 1);
+        put(&w, 0, sym < 4 || sym > 29 ? 0 : sym / 2 - 1);
         for (unsigned i = BEFORE + 3; i < N; i++) {
             put(&w, 0x0c, 8);
         }
         put(&w, 0, 7);
         b2c_status status = decode(stream, (w.nbits + 7) / 8, N, NULL);
         CHECK_EQ(status, sym < 19 ? B2C_OK : B2C_E_CORRUPT); /* of 769 and more bytes before */
+    }
+    free(stream);
+}
+
+/* With one distance the code has one bit, and only a zero stands for it. */
+static void test_one_distance(void)
+{
+    enum { N = 2000, BEFORE = 700 };
+    uint8_t *stream = room_of(N);
+    hand_code lit = { { 0 }, { 0 } }, dist = { { 0 }, { 0 } };
+    lit.lens['a'] = 1;
+    lit.lens[256] = lit.lens[257] = 2;
+    dist.lens[3] = 1;
+    for (unsigned bit = 0; bit < 2; bit++) {
+        writer w = { stream, 0 };
+        put_head(&w, &lit, &dist);
+        for (unsigned i = 0; i < N - 3; i++) {
+            put_symbol(&w, &lit, 'a');
+            if (i == BEFORE) {
+                put_symbol(&w, &lit, 257);
+                put(&w, bit, 1);
+            }
+        }
+        put_symbol(&w, &lit, 256);
+        CHECK_EQ(decode(stream, (w.nbits + 7) / 8, N, NULL), bit == 0 ? B2C_OK : B2C_E_CORRUPT);
     }
     free(stream);
 }
@@ -484,21 +527,8 @@ static void test_long_codes(void)
         dist.lens[i] = (uint8_t)(i + 1);
     }
     dist.lens[28] = dist.lens[29] = 15;
-    b2i_huff_codes(lit.lens, 286, lit.codes);
-    b2i_huff_codes(dist.lens, 30, dist.codes);
-
     writer w = { stream, 0 };
-    put(&w, 5, 3);
-    put(&w, 286 - 257, 5);
-    put(&w, 30 - 1, 5);
-    put(&w, 19 - 4, 4);
-    for (unsigned i = 0; i < 19; i++) { /* lengths of 0 to 15 take four bits, 16 to 18 come first */
-        put(&w, i < 3 ? 0 : 4, 3);
-    }
-    for (unsigned i = 0; i < 286 + 30; i++) {
-        const unsigned len = i < 286 ? lit.lens[i] : dist.lens[i - 286];
-        put(&w, (len & 1) << 3 | (len & 2) << 1 | (len & 4) >> 1 | len >> 3, 4);
-    }
+    put_head(&w, &lit, &dist);
     put_symbol(&w, &lit, 'a');
     while (n < 40000) { /* runs, so that there are far distances */
         put_symbol(&w, &lit, 283);
@@ -571,6 +601,7 @@ int main(void)
     test_malformed();
     test_codes();
     test_no_distances();
+    test_one_distance();
     test_long_codes();
     test_only_easy();
     check_round_trips();
