@@ -452,16 +452,17 @@ def _address(ptr: Any) -> int:
     return int(ffi.cast("uintptr_t", ptr))
 
 
-# Of those that are open, by address.  Each takes itself out before its C object goes, and another may
-# get the address: a WeakValueDictionary takes five times as long.
-_handles: dict[int, weakref.ref[Handle]] = {}
-_closing: dict[int, Handle] = {}  # by id(): those whose C object is going just now
+# Plain dictionaries of weak references, from which handles take themselves: a WeakValueDictionary
+# takes five times as long.
+_handles: dict[int, weakref.ref[Handle]] = {}  # by id()
+_by_address: dict[int, weakref.ref[Handle]] = {}  # open ones, until just before the C object goes
 
 
 def handle_at(ptr: Any) -> Handle | None:
     """The handle of a C object, if it has one."""
-    ref = _handles.get(_address(ptr))
-    return None if ref is None else ref()
+    ref = _by_address.get(_address(ptr))
+    handle = None if ref is None else ref()
+    return None if handle is None or handle.is_closed else handle
 
 
 class Handle:
@@ -498,7 +499,7 @@ class Handle:
         self._followers: dict[int, weakref.ref[Any]] = {}  # by id(); a WeakSet takes far longer
         self._readers: collections.deque[None] = collections.deque()  # as many as there are
         self.called: dict[str, Any] = {}  # what C calls for it, by kind
-        _handles[self._address] = weakref.ref(self)
+        _handles[id(self)] = _by_address[self._address] = weakref.ref(self)
 
     def __getattr__(self, name: str) -> Any:
         """The condition of those who wait: made when first somebody may have to."""
@@ -588,8 +589,8 @@ class Handle:
                 self._unlock()
 
     @contextlib.contextmanager
-    def _alone(self) -> Iterator[Any]:
-        """writing(), as far as this process is concerned."""
+    def _alone(self, closes: bool = False) -> Iterator[Any]:
+        """writing(), as far as this process is concerned; who closes may find it closed."""
         if self in _local.lent:
             raise errors.ParameterError(f"a callback cannot change the {self.noun} that it works for")
         with self._cond:
@@ -599,7 +600,7 @@ class Handle:
                 self._wait_for_readers()
                 outer, self._writer = self._writer, threading.get_ident()
                 try:
-                    yield self.get()
+                    yield None if closes else self.get()
                 finally:
                     self._writer = outer
             finally:
@@ -707,16 +708,14 @@ class Handle:
         """Call close(ptr, err), which frees; nothing happens the second time."""
         if self._ptr is None:
             return
-        with self._alone() as ptr:
-            _closing[id(self)] = self
-            try:
-                _handles.pop(self._address, None)
-                self._ptr = None
-                err = new_error()
-                ffi.gc(ptr, None)  # the call frees, also when it fails
-                check(close(ptr, err), err, path)
-            finally:
-                _closing.pop(id(self), None)
+        with self._alone(closes=True):
+            ptr = self.__dict__.pop("_ptr", None)  # in one step: a signal handler may close it, too
+            if ptr is None:
+                return
+            _by_address.pop(self._address, None)
+            err = new_error()
+            ffi.gc(ptr, None)  # the call frees, also when it fails
+            check(close(ptr, err), err, path)
 
     def after_fork(self) -> None:
         """In a forked child: the threads that held the lock do not exist here.
@@ -733,21 +732,24 @@ class Handle:
         self._update()
 
     # The default arguments, because globals may be gone at the end.
-    def __del__(self, warn: Any = warnings.warn, handles: Any = _handles) -> None:
-        if self._ptr is None:
-            return
-        if self.writes_to is None:
-            handles.pop(self._address, None)
-        else:  # whoever records the warning may bring it to life again
+    def __del__(
+        self, warn: Any = warnings.warn, handles: Any = _handles, by_address: Any = _by_address
+    ) -> None:
+        if self._ptr is not None and self.writes_to is not None:
+            # Whoever records the warning may bring the handle to life again.
             warn(f"{self.writes_to} was open for writing and never closed", ResourceWarning, 2, source=self)
+            return
+        handles.pop(id(self), None)
+        if self._ptr is not None:
+            by_address.pop(self._address, None)
 
 
 def _after_fork() -> None:
     threads.lock = threading.Lock()
-    for handle in [*_closing.values(), *(ref() for ref in _handles.values())]:
+    for ref in list(_handles.values()):
+        handle = ref()
         if handle is not None:
             handle.after_fork()
-    _closing.clear()
 
 
 if hasattr(os, "register_at_fork"):

@@ -724,6 +724,7 @@ def test_contiguous_is_what_was_opened(tmp_path, disk):
 
 
 def test_what_a_warning_of_no_close_has_kept_is_closed_by(tmp_path):
+    gc.collect()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         b2.SChunk(data=bytes(5000), urlpath=tmp_path / "frame")  # never closed

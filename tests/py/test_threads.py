@@ -17,6 +17,7 @@ import pytest
 from inputs import make
 
 import blosc2c as b2
+from blosc2c import _ffi
 
 A = np.cumsum(np.random.default_rng(0).integers(0, 9, (600, 700)), axis=1).astype("<i4")
 
@@ -221,26 +222,36 @@ def test_fork_while_threads_read():
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
-def test_fork_while_a_thread_closes(tmp_path):
+@pytest.mark.parametrize("when", ["in C", "at the end"])
+def test_fork_while_a_thread_closes(tmp_path, when):
     """The child finds it closed, where the thread that would end closing does not exist."""
     assert (
         run(
             f"""
         import os, signal, threading, warnings, blosc2c as b2
-        from blosc2c._ffi import lib
+        from blosc2c._ffi import Handle, lib
         warnings.simplefilter("ignore")
         s = b2.SChunk(data=bytes(5000), urlpath={str(tmp_path / "f.b2frame")!r}, mode="w")
         begun, go_on = threading.Event(), threading.Event()
+        def pause():
+            if threading.current_thread() is t:
+                begun.set()
+                go_on.wait(60)
         def close(ptr, err):
-            begun.set()
-            go_on.wait()
+            if {when!r} == "in C": pause()
             return lib.b2c_schunk_close(ptr, err)
+        update = Handle._update
+        def slow_update(self):
+            if {when!r} == "at the end": pause()
+            update(self)
+        Handle._update = slow_update
         t = threading.Thread(target=s.handle.close, args=(close, None))
         t.start()
         begun.wait()
         pid = os.fork()
         if pid == 0:
             signal.alarm(20)
+            Handle._update = update
             try:
                 s.nchunks
             except b2.ClosedError:
@@ -254,6 +265,25 @@ def test_fork_while_a_thread_closes(tmp_path):
         )
         == "fine\n"
     )
+
+
+def test_closing_twice_at_once():
+    """The first one closes, for the second one there is nothing left to do."""
+    calls = []
+    s = b2.SChunk(data=bytes(5000))
+
+    def close(ptr, err):
+        calls.append(ptr)
+        return _ffi.lib.b2c_schunk_close(ptr, err)
+
+    with ThreadPoolExecutor(2) as pool:
+        with s.handle:  # both wait for this reader
+            closing = [pool.submit(s.handle.close, close, None) for _ in range(2)]
+            while s.handle._nwaiting < 2:
+                time.sleep(0.01)
+        for future in closing:
+            future.result()
+    assert len(calls) == 1 and s.handle.is_closed
 
 
 def test_exit_with_idle_workers():
