@@ -8,8 +8,10 @@
 #include "alloc.h"
 #include "codec.h"
 
-/* Functions that are made several times, with constants for some arguments, and those that are
- * called seldom. */
+/*
+ * Functions that are made several times, with constants for some arguments, and those that stay
+ * apart: they are called seldom, or need the registers for themselves.
+ */
 #if defined(__GNUC__)
 #define B2I_LZ_TEMPLATE static inline __attribute__((always_inline))
 #define B2I_LZ_APART    __attribute__((noinline))

@@ -511,10 +511,7 @@ b2c_status b2i_deflate_encode(b2i_codec_state *state, const b2i_deflate_effort *
     d->nlits = 0;
     d->nseqs = 0;
     search s = search_begin(t, src, n, (lz_sink){ d, 0 });
-    if (effort->easy_ratio > 0) {
-        s.hoped = n / effort->easy_ratio;
-        s.hoped_ratio = effort->easy_ratio;
-    }
+    s.easy_ratio = effort->easy_ratio;
     bool fits = search_all(&s, effort->pairs ? &good : &fast);
     b2i_lz_end(t, n);
 

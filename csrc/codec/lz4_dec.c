@@ -46,8 +46,8 @@ static inline bool repeats_one(const uint8_t *op, size_t d)
 }
 
 /*
- * A match of which b2i_lz_copy() is called seldom.  Encoders that step over some positions, like
- * that of the LZ4 library, make runs with distances of up to 8.
+ * The matches that decode_fast() meets seldom: near or long ones.  Encoders that step over some
+ * positions, like that of the LZ4 library, make runs with distances of up to 8.
  */
 static B2I_LZ_APART void copy_near(uint8_t *op, size_t distance, size_t len, size_t done,
                                    size_t room)
