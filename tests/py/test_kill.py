@@ -98,9 +98,10 @@ def test_readers_beside_a_writer(tmp_path, place: str) -> None:
     path = tmp_path / "shared.b2frame"
     seen = [START]
     with writer(path, place, "append", "process") as process, b2.open(path) as first:
-        until = time.monotonic() + 1.5
+        begun = time.monotonic()
         nfirst = first.nchunks
-        while time.monotonic() < until:
+        # A disk that is busy may hold up the writer for longer than the test lasts.
+        while (since := time.monotonic() - begun) < 1.5 or (len(set(seen)) <= 3 and since < 60):
             with b2.open(path) as s:
                 n = s.nchunks
                 assert n >= seen[-1]
