@@ -73,23 +73,29 @@ def human(nbytes: int) -> str:
 
 
 def interleaved(calls: list[Callable[[], object]], nsamples: int, seconds: float) -> list[float]:
-    """Seconds of each call, the best of `nsamples` samples taken in turn."""
+    """Seconds of each call, the best of `nsamples` samples taken in turn.
+
+    Of short calls, a sample is as many of each, after one that brings its data back into the caches.
+    """
     best = [math.inf] * len(calls)
-    repeats = [0] * len(calls)
-    for i, call in enumerate(calls):
-        start = time.perf_counter()
+    for call in calls:
         call()
-        repeats[i] = max(1, round(SAMPLE_SECONDS / max(time.perf_counter() - start, 1e-7)))
+    start = time.perf_counter()
+    for call in calls:
+        call()
+    each = (time.perf_counter() - start) / len(calls)
+    repeats = max(1, round(SAMPLE_SECONDS / each))
     begin = time.perf_counter()
     for sample in range(nsamples):
         if sample > 0 and time.perf_counter() - begin > seconds:
             break
         for i, call in enumerate(calls):
-            loop = range(repeats[i])
-            start = time.perf_counter()
-            for _ in loop:
+            if repeats > 1:
                 call()
-            best[i] = min(best[i], (time.perf_counter() - start) / repeats[i])
+            start = time.perf_counter()
+            for _ in range(repeats):
+                call()
+            best[i] = min(best[i], (time.perf_counter() - start) / repeats)
     return best
 
 
