@@ -100,8 +100,11 @@ static inline unsigned b2i_lz_equal_stretch(const uint8_t *p, const uint8_t *q)
     const __m128i *a = (const __m128i *)p, *b = (const __m128i *)q;
     __m128i lo = _mm_cmpeq_epi8(_mm_loadu_si128(a), _mm_loadu_si128(b));
     __m128i hi = _mm_cmpeq_epi8(_mm_loadu_si128(a + 1), _mm_loadu_si128(b + 1));
-    uint64_t same = (unsigned)_mm_movemask_epi8(lo) | (uint64_t)_mm_movemask_epi8(hi) << 16;
-    return (unsigned)__builtin_ctzll(~same);
+    if (_mm_movemask_epi8(_mm_and_si128(lo, hi)) == 0xffff) {
+        return B2I_LZ_STRETCH;
+    }
+    return (unsigned)__builtin_ctz(
+        ~((unsigned)_mm_movemask_epi8(lo) | (unsigned)_mm_movemask_epi8(hi) << 16));
 }
 #else
 enum { B2I_LZ_STRETCH = 8 };
@@ -117,18 +120,22 @@ static inline unsigned b2i_lz_equal_stretch(const uint8_t *p, const uint8_t *q)
 static B2I_LZ_APART size_t b2i_lz_equal_more(const uint8_t *p, const uint8_t *q, size_t n,
                                              size_t max)
 {
-    enum { LONG = 128, STRIDE = 256 };
-    const size_t far = n + LONG;
-    for (; max - n >= B2I_LZ_STRETCH; n += B2I_LZ_STRETCH) {
-        if (n == far) { /* the C library compares with whatever the machine has */
-            while (max - n >= B2I_LZ_STRETCH + STRIDE && memcmp(p + n, q + n, STRIDE) == 0) {
-                n += STRIDE;
+    enum { LONG = 1024, STRIDE = 512 };
+    size_t stop = max - n > LONG ? n + LONG : max;
+    for (;;) {
+        for (; stop - n >= B2I_LZ_STRETCH; n += B2I_LZ_STRETCH) {
+            unsigned same = b2i_lz_equal_stretch(p + n, q + n);
+            if (same < B2I_LZ_STRETCH) {
+                return n + same;
             }
         }
-        unsigned same = b2i_lz_equal_stretch(p + n, q + n);
-        if (same < B2I_LZ_STRETCH) {
-            return n + same;
+        if (stop == max) {
+            break;
         }
+        while (max - n >= STRIDE && memcmp(p + n, q + n, STRIDE) == 0) {
+            n += STRIDE; /* the C library compares with whatever the machine has */
+        }
+        stop = max;
     }
     while (n < max && p[n] == q[n]) {
         n++;
@@ -137,22 +144,21 @@ static B2I_LZ_APART size_t b2i_lz_equal_more(const uint8_t *p, const uint8_t *q,
 }
 
 /*
- * Number of equal bytes at p and q < p, up to 'end' for p.  A word first, as many matches end
- * there, then a stretch: where a longer one ends cannot be predicted, so the fewer tests the
- * better.
+ * Number of equal bytes at p and q < p, up to 'end' for p.  Two words first, as most matches end
+ * there; behind them, where the end cannot be predicted, stretches: fewer tests.
  */
 static inline size_t b2i_lz_equal(const uint8_t *p, const uint8_t *q, const uint8_t *end)
 {
     const size_t max = (size_t)(end - p);
-    if (max < 8 + B2I_LZ_STRETCH) {
+    if (max < 16) {
         return b2i_lz_equal_more(p, q, 0, max);
     }
     uint64_t x = b2i_lz_difference(p, q);
     if (x != 0) {
         return b2i_lz_low_zero_bytes(x);
     }
-    unsigned same = b2i_lz_equal_stretch(p + 8, q + 8);
-    return same < B2I_LZ_STRETCH ? 8 + same : b2i_lz_equal_more(p, q, 8 + B2I_LZ_STRETCH, max);
+    x = b2i_lz_difference(p + 8, q + 8);
+    return x != 0 ? 8 + b2i_lz_low_zero_bytes(x) : b2i_lz_equal_more(p, q, 16, max);
 }
 
 /* Whether four equal bytes start before p, which are then a match at distance 1. */

@@ -21,7 +21,7 @@ enum {
     LZ_LAST_LITERALS = 5,
     LZ_PREFERS_RUNS = 0,
     LOOK = B2I_LZ4_MID + 1, /* row of levels[] */
-    WIDE = 32,              /* literals that are copied at once */
+    WIDE = 32,              /* literals that are copied in two steps, or one */
     SHORT = WIDE + 16       /* room for a sequence of no more, and a short match */
 };
 
@@ -81,7 +81,10 @@ B2I_LZ_TEMPLATE bool lz_put(lz_sink *s, const uint8_t *anchor, const uint8_t *p,
     op[0] = (uint8_t)((nlit < 15 ? nlit : 15) << 4 | (n < 15 ? n : 15));
     op[1] = (uint8_t)(nlit - 15);
     op += 1 + (nlit >= 15);
-    memcpy(op, anchor, WIDE);
+    memcpy(op, anchor, WIDE / 2);
+    if (nlit > WIDE / 2) {
+        memcpy(op + WIDE / 2, anchor + WIDE / 2, WIDE / 2);
+    }
     op += nlit;
     b2i_st32le(op, (uint32_t)(distance | (n - 15) << 16));
     s->op = op + 2 + (n >= 15);

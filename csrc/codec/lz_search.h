@@ -86,17 +86,16 @@ static inline bool run_does(const uint8_t *p, size_t len, const uint8_t *match_e
 static inline size_t equal_before(const search *c, const uint8_t *p, size_t distance)
 {
     const size_t pending = (size_t)(p - c->anchor), before = (size_t)(p - c->src) - distance;
-    const size_t max = pending < before ? pending : before;
     size_t n = 0;
     if (before >= 8) { /* few branches: how many bytes are equal cannot be predicted */
-        uint64_t x = b2i_lz_difference(p - 8, p - 8 - distance);
-        n = b2i_lz_high_zero_bytes(x | 1) + (x == 0);
-        n = n < max ? n : max;
-        if (n < 8) {
-            return n;
+        const uint64_t x = b2i_lz_difference(p - 8, p - 8 - distance);
+        if (x != 0) {
+            n = b2i_lz_high_zero_bytes(x);
+            return n < pending ? n : pending;
         }
+        n = pending < 8 ? pending : 8;
     }
-    while (n < max && *(p - n - 1) == *(p - n - 1 - distance)) {
+    while (n < pending && n < before && *(p - n - 1) == *(p - n - 1 - distance)) {
         n++;
     }
     return n;
