@@ -20,14 +20,17 @@ enum {
     LZ_PREFERS_RUNS = 1,
     END_OF_BLOCK = 256,
     FIRST_LEN = 257,
-    NLITLENS = 286,
+    NLENS = 29,
+    NLITLENS = FIRST_LEN + NLENS,
     NDISTS = 30,
     NPRECODES = 19,
     MAX_CODE = 14, /* bits: four literals and what was left fill a word */
     MAX_PRECODE = 7,
     MAX_SEQS = 8192, /* of a block */
     MAX_LITERALS = 65536,
-    LONG_ROW = 4096, /* literals that are a block by themselves */
+    NEAR_DISTS = 256, /* whose symbols are in a table by themselves */
+    FAR_LOG2 = 7,     /* those beyond have the same symbol as 2^7 - 1 others, at least */
+    LONG_ROW = 4096,  /* literals that are a block by themselves */
     MAX_STORED = 65535,
     MARGIN = 8 /* bytes that are written beyond the bits there are */
 };
@@ -42,83 +45,97 @@ typedef struct seq {
 /* A code as it is sent, by symbol. */
 typedef struct code {
     uint8_t lens[B2I_HUFF_MAX_SYMS];
-    uint16_t codes[B2I_HUFF_MAX_SYMS];
+    uint32_t words[B2I_HUFF_MAX_SYMS]; /* as b2i_huff_words() makes them */
 } code;
+
+/* Where bits go; small, copied while many are put. */
+typedef struct bit_sink {
+    uint8_t *op;
+    uint64_t bits; /* that do not fill a byte yet */
+    unsigned nbits;
+} bit_sink;
 
 typedef struct deflater {
     const b2i_deflate_effort *effort;
-    uint8_t *op, *op_end;
-    uint64_t bits; /* that do not fill a byte yet */
-    unsigned nbits;
+    bit_sink out;
+    const uint8_t *op_end;
     const uint8_t *block; /* where the block begins in the input */
     size_t block_len;
-    uint32_t nlits;
     unsigned nseqs;
     uint32_t lit_freqs[NLITLENS], dist_freqs[NDISTS];
     code lit, dist;
+    uint16_t len_syms[MAX_MATCH + 1];
+    uint8_t dist_syms[2 * NEAR_DISTS]; /* of near distances, then of all by their high bits */
     seq seqs[MAX_SEQS];
 } deflater;
 
 /* ---- symbols ---- */
 
-static inline unsigned log_of(unsigned x)
+/* Number of bits that follow the symbol of a length, from FIRST_LEN on, or distance. */
+static const uint8_t len_extras[NLENS] = { 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2,
+                                           2, 3, 3, 3, 3, 4, 4, 4, 4, 5, 5, 5, 5, 0 };
+static const uint8_t dist_extras[NDISTS] = { 0, 0, 0, 0, 1, 1, 2, 2,  3,  3,  4,  4,  5,  5,  6,
+                                             6, 7, 7, 8, 8, 9, 9, 10, 10, 11, 11, 12, 12, 13, 13 };
+
+/* The symbols of all lengths and distances, which have consecutive values. */
+static void fill_syms(deflater *d)
 {
-#if defined(__GNUC__)
-    return 31U - (unsigned)__builtin_clz(x);
-#else
-    unsigned n = 0;
-    for (; x > 1; x >>= 1) {
-        n++;
+    for (unsigned i = 0, len = MIN_MATCH; i < NLENS - 1; i++) {
+        for (unsigned n = 1U << len_extras[i]; n > 0; n--) {
+            d->len_syms[len++] = (uint16_t)(FIRST_LEN + i);
+        }
     }
-    return n;
-#endif
+    d->len_syms[MAX_MATCH] = FIRST_LEN + NLENS - 1;
+    for (unsigned i = 0, at = 0; i < NDISTS; i++) {
+        const unsigned end = at + (1U << dist_extras[i]);
+        for (; at < end && at < NEAR_DISTS; at++) {
+            d->dist_syms[at] = (uint8_t)i;
+        }
+        for (; at < end; at += 1U << FAR_LOG2) {
+            d->dist_syms[NEAR_DISTS + (at >> FAR_LOG2)] = (uint8_t)i;
+        }
+    }
 }
 
-/* Number of bits that follow the symbol of a length or distance. */
-static inline unsigned len_extra(unsigned len)
+static inline unsigned dist_sym(const deflater *d, unsigned distance)
 {
-    return len < MIN_MATCH + 8 || len == MAX_MATCH ? 0 : log_of(len - MIN_MATCH) - 2;
-}
-
-static inline unsigned dist_extra(unsigned d)
-{
-    return d < 4 ? 0 : log_of(d) - 1;
-}
-
-static inline unsigned len_sym(unsigned len)
-{
-    unsigned x = len - MIN_MATCH, k = len_extra(len);
-    return len == MAX_MATCH ? 285 : FIRST_LEN + 4 * k + (x >> k);
-}
-
-/* d is the distance less 1 */
-static inline unsigned dist_sym(unsigned d)
-{
-    unsigned k = dist_extra(d);
-    return 2 * k + (d >> k);
+    return d->dist_syms[distance < NEAR_DISTS ? distance : NEAR_DISTS + (distance >> FAR_LOG2)];
 }
 
 /* ---- bits ---- */
 
-static inline void put_bits(deflater *d, uint64_t bits, unsigned n)
+B2I_LZ_TEMPLATE void put_bits(bit_sink *to, uint64_t bits, unsigned n)
 {
-    d->bits |= bits << d->nbits;
-    d->nbits += n;
+    to->bits |= bits << to->nbits;
+    to->nbits += n;
+}
+
+/* A code; nothing for 0. */
+B2I_LZ_TEMPLATE void put_word(bit_sink *to, uint32_t word)
+{
+    put_bits(to, word & 0xffff, word >> B2I_HUFF_LEN_AT);
+}
+
+/* A code, and the low k bits of what is to follow it. */
+B2I_LZ_TEMPLATE void put_sym(bit_sink *to, uint32_t word, uint32_t extra, unsigned k)
+{
+    const unsigned n = word >> B2I_HUFF_LEN_AT;
+    put_bits(to, (word & 0xffff) | (uint64_t)(extra & ((1U << k) - 1)) << n, n + k);
 }
 
 /* Whole bytes to the output; there is room for MARGIN. */
-static inline void flush_bits(deflater *d)
+B2I_LZ_TEMPLATE void flush_bits(bit_sink *to)
 {
-    b2i_st64le(d->op, d->bits);
-    d->op += d->nbits >> 3;
-    d->bits >>= d->nbits & ~7U;
-    d->nbits &= 7;
+    b2i_st64le(to->op, to->bits);
+    to->op += to->nbits >> 3;
+    to->bits >>= to->nbits & ~7U;
+    to->nbits &= 7;
 }
 
 /* Whether so many bits, a few more and the margin fit. */
 static bool has_room(const deflater *d, uint64_t nbits)
 {
-    return nbits / 8 + 2 + MARGIN <= (uint64_t)(d->op_end - d->op);
+    return nbits / 8 + 2 + MARGIN <= (uint64_t)(d->op_end - d->out.op);
 }
 
 /* ---- the kinds of blocks ---- */
@@ -126,15 +143,15 @@ static bool has_room(const deflater *d, uint64_t nbits)
 /* Bits that the symbols of a block take. */
 static uint64_t cost_of(const deflater *d, const uint8_t *lit_lens, const uint8_t *dist_lens)
 {
-    uint64_t n = 0;
+    uint64_t n = 0; /* the last block may have literals without limit */
     for (unsigned i = 0; i < NLITLENS; i++) {
         n += (uint64_t)d->lit_freqs[i] * lit_lens[i];
     }
-    for (unsigned i = 8; i < 28; i++) { /* lengths that have extra bits: 265…284 */
-        n += (uint64_t)d->lit_freqs[FIRST_LEN + i] * (i / 4 - 1);
+    for (unsigned i = 0; i < NLENS; i++) {
+        n += (uint64_t)d->lit_freqs[FIRST_LEN + i] * len_extras[i];
     }
     for (unsigned i = 0; i < NDISTS; i++) {
-        n += (uint64_t)d->dist_freqs[i] * (dist_lens[i] + (i < 4 ? 0 : i / 2 - 1));
+        n += (uint64_t)d->dist_freqs[i] * (dist_lens[i] + dist_extras[i]);
     }
     return n;
 }
@@ -209,7 +226,7 @@ static void make_head(head *h, const code *lit, const code *dist)
         }
     }
     b2i_huff_lengths(freqs, NPRECODES, MAX_PRECODE, h->pre.lens);
-    b2i_huff_codes(h->pre.lens, NPRECODES, h->pre.codes);
+    b2i_huff_words(h->pre.lens, NPRECODES, h->pre.words);
     for (h->npre = NPRECODES; h->npre > 4 && h->pre.lens[precode_order[h->npre - 1]] == 0;) {
         h->npre--;
     }
@@ -219,72 +236,61 @@ static void make_head(head *h, const code *lit, const code *dist)
     }
 }
 
-static void put_head(deflater *d, const head *h)
+static void put_head(bit_sink *to, const head *h)
 {
-    put_bits(d, (h->nlit - FIRST_LEN) | (h->ndist - 1) << 5 | (uint64_t)(h->npre - 4) << 10, 14);
-    flush_bits(d);
+    put_bits(to, (h->nlit - FIRST_LEN) | (h->ndist - 1) << 5 | (uint64_t)(h->npre - 4) << 10, 14);
+    flush_bits(to);
     for (unsigned i = 0; i < h->npre; i++) {
-        put_bits(d, h->pre.lens[precode_order[i]], 3);
-        flush_bits(d);
+        put_bits(to, h->pre.lens[precode_order[i]], 3);
+        flush_bits(to);
     }
     for (unsigned i = 0; i < h->nsyms; i++) {
-        unsigned sym = h->syms[i], len = h->pre.lens[sym];
-        put_bits(d, h->pre.codes[sym] | (uint64_t)h->extras[i] << len, len + precode_extra(sym));
-        flush_bits(d);
+        put_sym(to, h->pre.words[h->syms[i]], h->extras[i], precode_extra(h->syms[i]));
+        flush_bits(to);
     }
 }
 
 /* Literals, four at a time. */
-static const uint8_t *put_literals(deflater *d, const uint8_t *p, size_t n)
+B2I_LZ_TEMPLATE const uint8_t *put_fours(bit_sink *to, const uint32_t *words, const uint8_t *p,
+                                         const uint8_t *end)
 {
-    const uint16_t *codes = d->lit.codes;
-    const uint8_t *lens = d->lit.lens, *end = p + n;
-    uint64_t bits = d->bits;
-    unsigned nbits = d->nbits;
-    uint8_t *op = d->op;
     for (; end - p >= 4; p += 4) {
-        for (int i = 0; i < 4; i++) {
-            bits |= (uint64_t)codes[p[i]] << nbits;
-            nbits += lens[p[i]];
+        for (unsigned i = 0; i < 4; i++) {
+            put_word(to, words[p[i]]);
         }
-        b2i_st64le(op, bits);
-        op += nbits >> 3;
-        bits >>= nbits & ~7U;
-        nbits &= 7;
+        flush_bits(to);
     }
-    for (; p < end; p++) {
-        bits |= (uint64_t)codes[*p] << nbits;
-        nbits += lens[*p];
-    }
-    d->op = op;
-    d->bits = bits;
-    d->nbits = nbits;
-    flush_bits(d);
     return p;
 }
 
 /* All sequences in the codes d->lit and d->dist. */
 static void put_seqs(deflater *d)
 {
+    const uint32_t *lit = d->lit.words, *dist = d->dist.words;
     const uint8_t *p = d->block;
-    for (unsigned i = 0; i < d->nseqs; i++) {
-        const seq s = d->seqs[i];
-        p = put_literals(d, p, s.nlit);
-        if (s.len == 0) {
-            break;
+    const seq *s = d->seqs;
+    bit_sink to = d->out;
+    for (; s->len > 0; s++) {
+        const uint8_t *match = p + s->nlit;
+        p = put_fours(&to, lit, p, match);
+        for (unsigned i = 0; i < 3; i++) { /* no branch: see count_symbols() */
+            put_word(&to, lit[p[i]] & (0 - (uint32_t)(p + i < match)));
         }
-        unsigned sym = len_sym(s.len), k = len_extra(s.len);
-        put_bits(d, d->lit.codes[sym], d->lit.lens[sym]);
-        put_bits(d, (unsigned)(s.len - MIN_MATCH) & ((1U << k) - 1), k);
-        sym = dist_sym(s.distance);
-        k = dist_extra(s.distance);
-        put_bits(d, d->dist.codes[sym], d->dist.lens[sym]);
-        put_bits(d, s.distance & ((1U << k) - 1), k);
-        flush_bits(d);
-        p += s.len;
+        flush_bits(&to);
+        const unsigned len = d->len_syms[s->len], k = dist_sym(d, s->distance);
+        put_sym(&to, lit[len], s->len - MIN_MATCH, len_extras[len - FIRST_LEN]);
+        put_sym(&to, dist[k], s->distance, dist_extras[k]);
+        flush_bits(&to);
+        p = match + s->len;
     }
-    put_bits(d, d->lit.codes[END_OF_BLOCK], d->lit.lens[END_OF_BLOCK]);
-    flush_bits(d);
+    const uint8_t *end = p + s->nlit;
+    for (p = put_fours(&to, lit, p, end); p < end; p++) {
+        put_word(&to, lit[*p]);
+    }
+    flush_bits(&to);
+    put_word(&to, lit[END_OF_BLOCK]);
+    flush_bits(&to);
+    d->out = to;
 }
 
 /* The block as it is.  False when it does not fit. */
@@ -297,61 +303,49 @@ static bool put_stored(deflater *d, bool is_last)
         if (!has_room(d, 64 + 8 * (uint64_t)n)) {
             return false;
         }
-        put_bits(d, is_last && left == 0, 3);
-        put_bits(d, 0, (8 - (d->nbits & 7)) & 7);
-        flush_bits(d);
-        put_bits(d, n | (uint64_t)(n ^ 0xffff) << 16, 32);
-        flush_bits(d);
-        memcpy(d->op, p, n);
-        d->op += n;
+        put_bits(&d->out, is_last && left == 0, 3);
+        put_bits(&d->out, 0, (8 - (d->out.nbits & 7)) & 7);
+        flush_bits(&d->out);
+        put_bits(&d->out, n | (uint64_t)(n ^ 0xffff) << 16, 32);
+        flush_bits(&d->out);
+        memcpy(d->out.op, p, n);
+        d->out.op += n;
         p += n;
     }
     return true;
 }
 
-/* Many literals: equal ones that follow each other would wait for each other's count. */
-static void count_many(uint32_t *freqs, const uint8_t *p, size_t n)
-{
-    uint32_t more[3][256] = { { 0 } };
-    size_t i = 0;
-    for (; i + 4 <= n; i += 4) {
-        freqs[p[i]]++;
-        more[0][p[i + 1]]++;
-        more[1][p[i + 2]]++;
-        more[2][p[i + 3]]++;
-    }
-    for (unsigned k = 0; k < 256; k++) {
-        freqs[k] += more[0][k] + more[1][k] + more[2][k];
-    }
-    for (; i < n; i++) {
-        freqs[p[i]]++;
-    }
-}
-
-static inline void count_literals(uint32_t *freqs, const uint8_t *p, size_t n)
-{
-    if (n > 1024) {
-        count_many(freqs, p, n);
-        return;
-    }
-    for (size_t i = 0; i < n; i++) {
-        freqs[p[i]]++;
-    }
-}
-
+/* How often each symbol is, and how long the block. */
 static void count_symbols(deflater *d)
 {
+    uint32_t lits[4][256] = { { 0 } }; /* equal ones in a row would wait for each other's count */
     const uint8_t *p = d->block;
+    const seq *s = d->seqs;
     memset(d->lit_freqs, 0, sizeof d->lit_freqs);
     memset(d->dist_freqs, 0, sizeof d->dist_freqs);
-    for (unsigned i = 0; i < d->nseqs; i++) {
-        const seq s = d->seqs[i];
-        count_literals(d->lit_freqs, p, s.nlit);
-        p += s.nlit + s.len;
-        if (s.len > 0) {
-            d->lit_freqs[len_sym(s.len)]++;
-            d->dist_freqs[dist_sym(s.distance)]++;
+    for (;; s++) {
+        const uint8_t *match = p + s->nlit;
+        for (; match - p >= 4; p += 4) {
+            for (unsigned i = 0; i < 4; i++) {
+                lits[i][p[i]]++;
+            }
         }
+        if (s->len == 0) {
+            for (; p < match; p++) {
+                lits[0][*p]++;
+            }
+            break;
+        }
+        for (unsigned i = 0; i < 3; i++) { /* no branch: how many are left cannot be predicted */
+            lits[i][p[i]] += p + i < match;
+        }
+        d->lit_freqs[d->len_syms[s->len]]++;
+        d->dist_freqs[dist_sym(d, s->distance)]++;
+        p = match + s->len;
+    }
+    d->block_len = (size_t)(p - d->block);
+    for (unsigned i = 0; i < 256; i++) {
+        d->lit_freqs[i] = lits[0][i] + lits[1][i] + lits[2][i] + lits[3][i];
     }
     d->lit_freqs[END_OF_BLOCK] = 1;
 }
@@ -383,21 +377,18 @@ static bool end_block(deflater *d, bool is_last)
         fits = has_room(d, cost);
     }
     if (fits && kind != STORED) {
-        put_bits(d, kind | (is_last ? 1 : 0), 3);
+        put_bits(&d->out, kind | (is_last ? 1 : 0), 3);
         if (kind == OWN) {
-            put_head(d, &h);
+            put_head(&d->out, &h);
         } else {
             d->lit = fixed_lit;
             d->dist = fixed_dist;
         }
-        b2i_huff_codes(d->lit.lens, kind == OWN ? NLITLENS : B2I_HUFF_MAX_SYMS, d->lit.codes);
-        b2i_huff_codes(d->dist.lens, NDISTS, d->dist.codes);
+        b2i_huff_words(d->lit.lens, kind == OWN ? NLITLENS : B2I_HUFF_MAX_SYMS, d->lit.words);
+        b2i_huff_words(d->dist.lens, NDISTS, d->dist.words);
         put_seqs(d);
     }
     d->block += d->block_len;
-    d->block_len = 0;
-    d->nseqs = 0;
-    d->nlits = 0;
     return fits;
 }
 
@@ -405,6 +396,8 @@ static bool end_block(deflater *d, bool is_last)
 
 typedef struct lz_sink {
     deflater *d;
+    seq *next;    /* of the block, in d->seqs */
+    size_t nlits; /* in the block, before matches */
     size_t cost;
 } lz_sink;
 
@@ -414,36 +407,37 @@ static inline size_t lz_cost(const lz_sink *s)
 }
 
 /* The literals that end a block. */
-static bool end_with_literals(deflater *d, size_t nlit, bool is_last)
+static B2I_LZ_APART bool end_with_literals(deflater *d, seq *last, size_t nlit, bool is_last)
 {
-    d->seqs[d->nseqs++] = (seq){ (uint32_t)nlit, 0, 0 };
-    d->block_len += nlit;
+    *last = (seq){ (uint32_t)nlit, 0, 0 };
+    d->nseqs = (unsigned)(last - d->seqs) + 1;
     return end_block(d, is_last);
 }
 
 /* Many literals, in blocks of their own. */
-static bool add_row(deflater *d, size_t nlit)
+static B2I_LZ_APART bool add_row(deflater *d, seq *next, size_t nlit)
 {
-    bool fits = d->nseqs == 0 || end_with_literals(d, 0, false);
+    bool fits = next == d->seqs || end_with_literals(d, next, 0, false);
     while (nlit > 0 && fits) {
         size_t n = nlit < MAX_LITERALS ? nlit : MAX_LITERALS;
-        fits = end_with_literals(d, n, false);
+        fits = end_with_literals(d, d->seqs, n, false);
         nlit -= n;
     }
     return fits;
 }
 
 /* One part of a match, with the literals before it. */
-static inline bool add_seq(deflater *d, size_t nlit, size_t len, size_t distance)
+static inline bool add_seq(lz_sink *s, size_t nlit, size_t len, size_t distance)
 {
-    if (d->nseqs == MAX_SEQS - 1 || d->nlits > MAX_LITERALS) {
-        if (!end_with_literals(d, 0, false)) {
+    if (s->next == s->d->seqs + MAX_SEQS - 1 || s->nlits > MAX_LITERALS) {
+        if (!end_with_literals(s->d, s->next, 0, false)) {
             return false;
         }
+        s->next = s->d->seqs;
+        s->nlits = 0;
     }
-    d->seqs[d->nseqs++] = (seq){ (uint32_t)nlit, (uint16_t)len, (uint16_t)(distance - 1) };
-    d->block_len += nlit + len;
-    d->nlits += (uint32_t)nlit;
+    *s->next++ = (seq){ (uint32_t)nlit, (uint16_t)len, (uint16_t)(distance - 1) };
+    s->nlits += nlit;
     return true;
 }
 
@@ -454,20 +448,22 @@ static inline bool lz_put(lz_sink *s, const uint8_t *anchor, const uint8_t *p, s
     size_t nlit = (size_t)(p - anchor);
     s->cost += nlit + ABOUT;
     if (nlit >= LONG_ROW) {
-        if (!add_row(s->d, nlit)) {
+        if (!add_row(s->d, s->next, nlit)) {
             return false;
         }
+        s->next = s->d->seqs;
+        s->nlits = 0;
         nlit = 0;
     }
     while (len > MAX_MATCH) { /* what remains must not be shorter than a match may be */
         size_t n = len < MAX_MATCH + MIN_MATCH ? MAX_MATCH - MIN_MATCH : MAX_MATCH;
-        if (!add_seq(s->d, nlit, n, distance)) {
+        if (!add_seq(s, nlit, n, distance)) {
             return false;
         }
         nlit = 0;
         len -= n;
     }
-    return add_seq(s->d, nlit, len, distance);
+    return add_seq(s, nlit, len, distance);
 }
 
 static inline bool lz_put_match(lz_sink *s, const uint8_t *p, size_t len, size_t distance)
@@ -482,6 +478,9 @@ static deflater *kept_deflater(b2i_codec_state *state)
 {
     if (state->deflate == NULL) {
         state->deflate = b2i_malloc(sizeof(deflater));
+        if (state->deflate != NULL) {
+            fill_syms(state->deflate);
+        }
     }
     return state->deflate;
 }
@@ -502,28 +501,25 @@ b2c_status b2i_deflate_encode(b2i_codec_state *state, const b2i_deflate_effort *
         return B2C_E_MEMORY;
     }
     d->effort = effort;
-    d->op = dst;
+    d->out = (bit_sink){ dst, 0, 0 };
     d->op_end = dst + cap;
-    d->bits = 0;
-    d->nbits = 0;
     d->block = src;
-    d->block_len = 0;
-    d->nlits = 0;
-    d->nseqs = 0;
-    search s = search_begin(t, src, n, (lz_sink){ d, 0 });
+    search s = search_begin(t, src, n, (lz_sink){ d, d->seqs, 0, 0 });
     s.easy_ratio = effort->easy_ratio;
     bool fits = search_all(&s, effort->pairs ? &good : &fast);
     b2i_lz_end(t, n);
 
     size_t rest = (size_t)(s.src_end - s.anchor);
-    if (fits && rest >= LONG_ROW && d->nseqs > 0) {
-        fits = end_with_literals(d, 0, false);
+    seq *last = s.sink.next;
+    if (fits && rest >= LONG_ROW && last > d->seqs) {
+        fits = end_with_literals(d, last, 0, false);
+        last = d->seqs;
     }
-    fits = fits && end_with_literals(d, rest, true);
-    if (fits && d->op < d->op_end) {
-        *d->op = (uint8_t)d->bits;
-        d->op += d->nbits > 0;
-        *out_len = (size_t)(d->op - dst);
+    fits = fits && end_with_literals(d, last, rest, true);
+    uint8_t *op = d->out.op;
+    if (fits && op < d->op_end) {
+        *op = (uint8_t)d->out.bits;
+        *out_len = (size_t)(op + (d->out.nbits > 0) - dst);
     }
     return B2C_OK;
 }

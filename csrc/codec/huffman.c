@@ -4,6 +4,8 @@
  */
 #include "huffman.h"
 
+#include "bytes.h"
+
 #include <string.h>
 
 /* A symbol that occurs: its frequency, and the symbol in the low bits, so that no two are equal. */
@@ -13,16 +15,17 @@ enum { SYM_BITS = 9, SYM_MASK = (1 << SYM_BITS) - 1 };
 /* Sorts by frequency, 8 bits at a time; 'tmp' has room for as many. */
 static void sort_leaves(leaf *leaves, unsigned n, leaf *tmp)
 {
-    leaf all = 0;
+    leaf max = 0;
     for (unsigned i = 0; i < n; i++) {
-        all |= leaves[i];
+        max = leaves[i] > max ? leaves[i] : max;
     }
-    for (unsigned shift = SYM_BITS; shift < 32 && all >> shift != 0; shift += 8) {
+    for (unsigned shift = SYM_BITS; shift < 32 && max >> shift != 0; shift += 8) {
+        const unsigned last = max >> shift < 255 ? max >> shift : 255;
         unsigned starts[257] = { 0 };
         for (unsigned i = 0; i < n; i++) {
             starts[(leaves[i] >> shift & 255) + 1]++;
         }
-        for (unsigned i = 0; i < 255; i++) {
+        for (unsigned i = 0; i < last; i++) {
             starts[i + 1] += starts[i];
         }
         for (unsigned i = 0; i < n; i++) {
@@ -123,19 +126,29 @@ void b2i_huff_lengths(const uint32_t *freqs, unsigned nsyms, unsigned max_len, u
     }
 }
 
-static uint16_t reversed(unsigned code, unsigned len)
+/* The low len bits in the other order, 15 at most. */
+static unsigned reversed(unsigned code, unsigned len)
 {
-    unsigned r = 0;
-    for (; len > 0; len--, code >>= 1) {
-        r = r << 1 | (code & 1);
-    }
-    return (uint16_t)r;
+    code = (code & 0x5555) << 1 | (code >> 1 & 0x5555);
+    code = (code & 0x3333) << 2 | (code >> 2 & 0x3333);
+    code = (code & 0x0f0f) << 4 | (code >> 4 & 0x0f0f);
+    code = (code & 0x00ff) << 8 | (code >> 8 & 0x00ff);
+    return code >> (16 - len);
 }
 
-void b2i_huff_codes(const uint8_t *lens, unsigned nsyms, uint16_t *codes)
+/* The first symbol from i on that may have a code, or nsyms: many in a row have none. */
+static unsigned skip_unused(const uint8_t *lens, unsigned nsyms, unsigned i)
+{
+    while (nsyms - i >= 8 && b2i_ld64le(lens + i) == 0) {
+        i += 8;
+    }
+    return i;
+}
+
+void b2i_huff_words(const uint8_t *lens, unsigned nsyms, uint32_t *words)
 {
     unsigned counts[B2I_HUFF_MAX_LEN + 1] = { 0 }, next[B2I_HUFF_MAX_LEN + 1], code = 0;
-    for (unsigned i = 0; i < nsyms; i++) {
+    for (unsigned i = 0; (i = skip_unused(lens, nsyms, i)) < nsyms; i++) {
         counts[lens[i]]++;
     }
     counts[0] = 0;
@@ -143,7 +156,10 @@ void b2i_huff_codes(const uint8_t *lens, unsigned nsyms, uint16_t *codes)
         code = (code + counts[len - 1]) << 1;
         next[len] = code;
     }
-    for (unsigned i = 0; i < nsyms; i++) {
-        codes[i] = lens[i] == 0 ? 0 : reversed(next[lens[i]]++, lens[i]);
+    for (unsigned i = 0; (i = skip_unused(lens, nsyms, i)) < nsyms; i++) {
+        const unsigned len = lens[i];
+        if (len > 0) {
+            words[i] = len << B2I_HUFF_LEN_AT | reversed(next[len]++, len);
+        }
     }
 }

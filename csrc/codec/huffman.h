@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-enum { B2I_HUFF_MAX_SYMS = 288, B2I_HUFF_MAX_LEN = 15 };
+enum { B2I_HUFF_MAX_SYMS = 288, B2I_HUFF_MAX_LEN = 15, B2I_HUFF_LEN_AT = 16 };
 
 /*
  * Lengths of a complete code for the symbols that occur, each of at most max_len bits; 0 for the
@@ -16,7 +16,10 @@ enum { B2I_HUFF_MAX_SYMS = 288, B2I_HUFF_MAX_LEN = 15 };
  */
 void b2i_huff_lengths(const uint32_t *freqs, unsigned nsyms, unsigned max_len, uint8_t *lens);
 
-/* The canonical codes to the lengths, with the first bit lowest, as deflate sends them. */
-void b2i_huff_codes(const uint8_t *lens, unsigned nsyms, uint16_t *codes);
+/*
+ * The canonical codes to the lengths, with the first bit lowest, as deflate sends them, and from
+ * bit B2I_HUFF_LEN_AT on their lengths.  Words of symbols that have none stay as they are.
+ */
+void b2i_huff_words(const uint8_t *lens, unsigned nsyms, uint32_t *words);
 
 #endif

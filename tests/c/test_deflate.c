@@ -430,14 +430,14 @@ static void put(writer *w, unsigned x, unsigned n)
 
 typedef struct hand_code {
     uint8_t lens[286];
-    uint16_t codes[286];
+    uint32_t words[286];
 } hand_code;
 
 /* The start of a last block with codes of its own. */
 static void put_head(writer *w, hand_code *lit, hand_code *dist)
 {
-    b2i_huff_codes(lit->lens, 286, lit->codes);
-    b2i_huff_codes(dist->lens, 30, dist->codes);
+    b2i_huff_words(lit->lens, 286, lit->words);
+    b2i_huff_words(dist->lens, 30, dist->words);
     put(w, 5, 3);
     put(w, 286 - 257, 5);
     put(w, 30 - 1, 5);
@@ -454,7 +454,7 @@ static void put_head(writer *w, hand_code *lit, hand_code *dist)
 static void put_symbol(writer *w, const hand_code *c, unsigned sym)
 {
     CHECK(c->lens[sym] != 0);
-    put(w, c->codes[sym], c->lens[sym]);
+    put(w, c->words[sym] & 0xffff, c->lens[sym]);
 }
 
 /* Distances 30 and 31 have a code in blocks of fixed codes, but are no distances: also far from
