@@ -13,7 +13,8 @@ enum {
     MIN_MATCH = 4,
     FAST_IN = 32, /* a token, 16 bytes for its literals, the distance, a byte of length; and more */
     FAST_OUT = 64, /* 16 bytes for literals, then 18 for a short match; and more */
-    MANY = 64      /* literals of a sequence that need this much more room on both sides */
+    MANY = 64,     /* literals of a sequence that need this much more room on both sides */
+    WIDE = 64      /* bytes that are copied at once */
 };
 
 typedef struct decoder {
@@ -43,6 +44,19 @@ static inline bool repeats_one(const uint8_t *op, size_t d)
 {
     const uint64_t v = b2i_ld64le(op - 8);
     return (v ^ v << 8) >> (72 - 8 * d) == 0;
+}
+
+/* A match from B2I_LZ_SHORT bytes before or more; writes up to WIDE - 1 bytes too much. */
+static inline void copy_wide(uint8_t *op, size_t distance, size_t len)
+{
+    const uint8_t *from = op - distance, *end = op + len;
+    do { /* few rounds: how many there are cannot be predicted */
+        for (size_t i = 0; i < WIDE; i += B2I_LZ_SHORT) {
+            memcpy(op + i, from + i, B2I_LZ_SHORT);
+        }
+        op += WIDE;
+        from += WIDE;
+    } while (op < end);
 }
 
 /*
@@ -104,13 +118,12 @@ static void decode_fast(decoder *state)
             }
         }
         len += MIN_MATCH;
-        if (ip == NULL || distance == 0 || distance > done ||
-            (size_t)(d.op_end - op) < len + B2I_LZ_STEP) {
+        const size_t room = (size_t)(d.op_end - op);
+        if (ip == NULL || distance == 0 || distance > done || room < len + WIDE) {
             break; /* damaged, at the end, or from the dictionary */
         }
-        const size_t room = (size_t)(d.op_end - op);
         if ((distance >= B2I_LZ_SHORT) & (len < B2I_LZ_LONG)) {
-            b2i_lz_copy_steps(op, distance, len);
+            copy_wide(op, distance, len);
         } else if ((distance == 1) & (room >= B2I_LZ_RUN) & (len <= B2I_LZ_RUN)) {
             memset(op, op[-1], B2I_LZ_RUN);
         } else {

@@ -122,10 +122,17 @@ static inline void b2i_lz_copy_end(uint8_t *op, const uint8_t *op_end, size_t di
 {
     uint8_t *end = op + len;
     size_t room = (size_t)(op_end - op);
+    if (distance == 1) {
+        memset(op, op[-1], len);
+        return;
+    }
     if (room > B2I_LZ_STEP) {
         size_t fast = room - B2I_LZ_STEP < len ? room - B2I_LZ_STEP : len;
         b2i_lz_copy(op, distance, fast);
         op += fast;
+    }
+    for (; distance >= 8 && end - op >= 8; op += 8) {
+        memcpy(op, op - distance, 8);
     }
     for (; op < end; op++) {
         *op = op[-(ptrdiff_t)distance];
