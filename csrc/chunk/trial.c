@@ -20,10 +20,8 @@ enum {
     SPLIT_CLEVEL = 3,         /* which of split and whole is smaller hardly depends on the level */
     MIN_CLEVEL = 3,           /* levels below are fast as they are */
     MANY_BLOCKS = 8,          /* of which one can be compressed for a trial */
-    /* Level 3 of Zstandard passes by matches of 4 bytes in longer streams, and pieces are shorter.
-     */
     LONG_STREAM = 128 * KIB,
-    NOT_IF_LONG = 3
+    WANTS_RATIO = 8 /* levels from here on */
 };
 
 /* Pieces of equal length and whole groups of items, one after the other. */
@@ -193,8 +191,10 @@ static b2c_status try_whole(b2i_worker *w, b2i_plan *p, bool *is_whole, b2c_erro
 /* Splitting is faster, and taken when it loses no more than 1/256. */
 static b2c_status try_split(b2i_worker *w, b2i_plan *p, b2i_span sample, b2c_error *err)
 {
-    int aim = p->src.n < LARGE_NBYTES ? 1 : SPLIT_CLEVEL;
-    int clevel = p->cparams->clevel < aim ? p->cparams->clevel : aim;
+    const b2c_cparams *cp = p->cparams;
+    const bool is_quick =
+        p->src.n < LARGE_NBYTES || (cp->codec == B2C_CODEC_LZ4HC && cp->clevel < WANTS_RATIO);
+    const int aim = is_quick ? 1 : SPLIT_CLEVEL, clevel = cp->clevel < aim ? cp->clevel : aim;
     size_t whole = 0, streams = 0, len = sample.n / p->typesize;
     B2I_TRY(add_stream(w, p, clevel, sample.p, sample.n, &whole, err));
     for (size_t k = 0; k < p->typesize; k++) {
@@ -243,6 +243,19 @@ static b2c_status try_block(b2i_worker *w, b2i_plan *p, const size_t *fast, size
 }
 
 /*
+ * Whether a lower level is not even tried.  Level 3 passes by more in long streams than in pieces;
+ * Zstandard's, matches of 4 bytes.  Of LZ4HC, 2 is like 1, and 3 and 4 do not do where that loses
+ * much.
+ */
+static bool is_passed_by(const b2i_plan *p, int clevel, size_t nstreams, size_t fast, size_t aim)
+{
+    const bool is_lz4hc = p->cparams->codec == B2C_CODEC_LZ4HC;
+    const bool is_exact = !is_lz4hc || p->cparams->clevel >= WANTS_RATIO;
+    return (is_lz4hc && (clevel == 2 || (clevel < 6 && fast > aim + aim / 4))) ||
+           (is_exact && clevel == 3 && p->blocksize / nstreams > LONG_STREAM);
+}
+
+/*
  * The lowest level for each of nstreams streams of len bytes, so that all together lose no more
  * than 1/160, or 1/1280 where the ratio was asked for.  Zstandard may lose it in one of them;
  * the codecs with short windows do worse in whole streams than in pieces, and no stream of
@@ -254,10 +267,9 @@ static b2c_status try_block(b2i_worker *w, b2i_plan *p, const size_t *fast, size
 static b2c_status try_levels(b2i_worker *w, b2i_plan *p, const uint8_t *src, size_t nstreams,
                              size_t len, b2c_error *err)
 {
-    static const uint8_t lower[] = { 1, 2, NOT_IF_LONG, 4, 6 };
-    const bool is_long = p->blocksize / nstreams > LONG_STREAM;
+    static const uint8_t lower[] = { 1, 2, 3, 4, 6 };
     const bool is_zstd = p->cparams->codec == B2C_CODEC_ZSTD;
-    const bool wants_ratio = p->cparams->clevel >= 8;
+    const bool wants_ratio = p->cparams->clevel >= WANTS_RATIO;
     size_t fast[B2I_MAX_UNIT], aims[B2I_MAX_UNIT], all_fast = 0, total = 0;
     for (size_t k = 0; k < nstreams; k++) {
         fast[k] = 0;
@@ -279,7 +291,7 @@ static b2c_status try_levels(b2i_worker *w, b2i_plan *p, const uint8_t *src, siz
         size_t most = aims[k] + share;
         size_t n = fast[k];
         for (size_t i = 0; i < sizeof lower && lower[i] < p->clevels[k]; i++) {
-            if (lower[i] == NOT_IF_LONG && is_long) {
+            if (is_passed_by(p, lower[i], nstreams, fast[k], aims[k])) {
                 continue;
             }
             if (lower[i] > 1) {
