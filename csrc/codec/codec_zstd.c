@@ -5,7 +5,7 @@
  * A stream is exactly one ZSTD frame.  Contexts are kept: making one costs more
  * than coding a small block.
  */
-#include "codec_impl.h"
+#include "lz.h"
 
 #ifdef B2I_HAVE_ZSTD
 
@@ -39,6 +39,7 @@ static bool has_matches(const uint8_t *src, size_t n)
 {
     enum { LOG = 12, MAX_STEP = 16 };
     uint32_t last[1 << LOG] = { 0 };
+    const size_t enough = n / 512;
     size_t saved = 0, at = 1, misses = 0;
     while (at + 8 <= n) {
         uint64_t here = b2i_ld64le(src + at) << 16; /* 6 bytes */
@@ -50,12 +51,11 @@ static bool has_matches(const uint8_t *src, size_t n)
             at += step < MAX_STEP ? step : MAX_STEP;
             continue;
         }
-        size_t len = 6;
-        while (at + len < n && src[then + len] == src[at + len]) {
-            len++;
-        }
+        const uint8_t *p = src + at + 6;
+        const size_t left = (size_t)(src + n - p), most = enough - saved;
+        const size_t len = 6 + b2i_lz_equal(p, src + then + 6, p + (left < most ? left : most));
         saved += len - 5;
-        if (saved > n / 512) {
+        if (saved > enough) {
             return true;
         }
         at += len;
