@@ -152,10 +152,12 @@ enum {
     MAX_STORED = 65535,
     STORED_HEAD = 5,
     MIN_LIBRARY = 3,
-    WANTS_RATIO = 8, /* levels from here on try also what looks as if it were in vain */
-    EASY = 8,        /* what shrinks to such a part needs no library, */
-    VERY_EASY = 32,  /* or to this one at the highest level, */
-    EASY_LEVEL = 8   /* of the library, that saves a quarter of some */
+    WANTS_RATIO = 8,       /* levels from here on try also what looks as if it were in vain */
+    EASY = 8,              /* what shrinks to such a part needs no library; at the highest level, */
+    NEXT_TO_NOTHING = 512, /* only what shrinks to this one: the library saves a quarter of some */
+    EASY_LEVEL = 8,
+    VERY_EASY = 32, /* what shrinks to such a part does with a lower level */
+    VERY_EASY_LEVEL = 7
 };
 
 /* Puts head and tail around len bytes of deflate that are in their place, and tells the sum. */
@@ -267,10 +269,11 @@ static b2c_status zlib_encode(b2i_codec_state *state, int clevel, const b2i_dict
         }
         return encode_well(state, levels[clevel], nhard, src, n, dst, cap, out_len);
     }
-    if (clevel < B2I_MAX_CLEVEL || *out_len <= n / VERY_EASY) {
+    if (clevel < B2I_MAX_CLEVEL || *out_len <= n / NEXT_TO_NOTHING) {
         return B2C_OK;
     }
-    B2I_TRY(encode_well(state, EASY_LEVEL, 0, src, n, dst, *out_len - 1, out_len));
+    const int level = *out_len <= n / VERY_EASY ? VERY_EASY_LEVEL : EASY_LEVEL;
+    B2I_TRY(encode_well(state, level, 0, src, n, dst, *out_len - 1, out_len));
     return *out_len > 0 ? B2C_OK : encode_quickly(state, &easy, src, n, dst, room, out_len);
 }
 
