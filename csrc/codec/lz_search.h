@@ -313,9 +313,12 @@ static B2I_LZ_APART bool search_low_5(search *c, const level *lv, const uint8_t 
     return search_segment(c, &lv->low, 5, end);
 }
 
-/* What a gear was given and what it made of it. */
+/*
+ * How many bytes a gear was given and made of it: less than none where a match of its own reaches
+ * back over literals that were counted before.
+ */
 typedef struct tally {
-    uint64_t in, out;
+    int64_t in, out;
 } tally;
 
 /* Codes the next segment in a gear and adds to its tally. */
@@ -329,9 +332,9 @@ static bool shift_and_search(search *c, const level *lv, bool low, tally *t)
                 : lv->low_len == PAIRS ? search_pairs(c, &lv->low, end)
                 : lv->low_len == 5     ? search_low_5(c, lv, end)
                                        : search_low_6(c, lv, end);
-    /* literals that are pending will be put out one for one */
-    t->in += (size_t)(c->p - p);
-    t->out += lz_cost(&c->sink) - before + (size_t)((c->p - c->anchor) - (p - anchor));
+    /* literals that are pending will be put out one for one, unless a match reaches back to them */
+    t->in += c->p - p;
+    t->out += (int64_t)(lz_cost(&c->sink) - before) + (c->p - c->anchor) - (p - anchor);
     return fits;
 }
 
@@ -339,10 +342,10 @@ static bool shift_and_search(search *c, const level *lv, bool low, tally *t)
  * Whether the low gear saves so many hundredths.  Where nearly nothing is left to save, which gear
  * was better is chance.
  */
-static bool low_saves(const tally *high, const tally *low, unsigned percent)
+static bool low_saves(const tally *high, const tally *low, int percent)
 {
     enum { LEAST = 512 }; /* part of the input */
-    uint64_t h = high->out * low->in, l = low->out * high->in;
+    const int64_t h = high->out * low->in, l = low->out * high->in;
     return l * 100 < h * (100 - percent) && l + high->in * low->in / LEAST < h;
 }
 

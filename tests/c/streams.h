@@ -145,9 +145,28 @@ static inline size_t round_trip(const uint8_t *data, size_t n, int clevel)
     return len;
 }
 
+/* Pieces of noise of few or many values, and of what came before. */
+static inline void generate_mosaic(uint8_t *p, size_t n, uint64_t seed)
+{
+    for (size_t i = 0; i < n;) {
+        const uint64_t x = harness_random(&seed);
+        const size_t most = (x & 7) == 0 ? 4000 : (x & 7) < 4 ? 300 : 20;
+        const size_t len = 1 + (size_t)(x >> 8 & 0xffff) % most, end = len < n - i ? i + len : n;
+        if (i == 0 || (x >> 3 & 3) == 0) {
+            for (const unsigned mask = (1U << (x >> 5 & 7)) * 2 - 1; i < end; i++) {
+                p[i] = (uint8_t)(harness_random(&seed) & mask);
+            }
+        } else {
+            for (const size_t distance = 1 + (size_t)(x >> 32) % i; i < end; i++) {
+                p[i] = p[i - distance];
+            }
+        }
+    }
+}
+
 static inline void check_round_trips(void)
 {
-    enum { MAX = 70000, BIG = 1000000 };
+    enum { MAX = 70000, BIG = 1000000, NMOSAICS = 1000, MOSAIC = 1000 };
     uint8_t *data = room_of(BIG);
     uint64_t r = 11;
     size_t sum[NKINDS] = { 0 }, total = 0;
@@ -172,6 +191,11 @@ static inline void check_round_trips(void)
     for (int kind = 0; kind < NKINDS; kind++) {
         generate(data, BIG, kind, 1);
         CHECK((round_trip(data, BIG, 1 + kind % coder->max_clevel) == 0) == (kind == 0));
+    }
+    for (size_t i = 0; i < NMOSAICS; i++) {
+        const size_t n = MOSAIC + i * i % 9973;
+        generate_mosaic(data, n, i + 1);
+        (void)round_trip(data, n, 1 + (int)(i % (size_t)coder->max_clevel));
     }
     /* All machines make these bytes.  A change of the encoder that means to change them says so. */
     if (streams_hash != coder->hash) {
