@@ -143,7 +143,7 @@ static bool has_room(const deflater *d, uint64_t nbits)
 /* Bits that the symbols of a block take. */
 static uint64_t cost_of(const deflater *d, const uint8_t *lit_lens, const uint8_t *dist_lens)
 {
-    uint64_t n = 0; /* the last block may have literals without limit */
+    uint64_t n = 0;
     for (unsigned i = 0; i < NLITLENS; i++) {
         n += (uint64_t)d->lit_freqs[i] * lit_lens[i];
     }
@@ -277,9 +277,9 @@ static void put_seqs(deflater *d)
             put_word(&to, lit[p[i]] & (0 - (uint32_t)(p + i < match)));
         }
         flush_bits(&to);
-        const unsigned len = d->len_syms[s->len], k = dist_sym(d, s->distance);
-        put_sym(&to, lit[len], s->len - MIN_MATCH, len_extras[len - FIRST_LEN]);
-        put_sym(&to, dist[k], s->distance, dist_extras[k]);
+        const unsigned of_len = d->len_syms[s->len], of_dist = dist_sym(d, s->distance);
+        put_sym(&to, lit[of_len], s->len - MIN_MATCH, len_extras[of_len - FIRST_LEN]);
+        put_sym(&to, dist[of_dist], s->distance, dist_extras[of_dist]);
         flush_bits(&to);
         p = match + s->len;
     }

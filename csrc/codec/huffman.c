@@ -102,10 +102,18 @@ void b2i_huff_lengths(const uint32_t *freqs, unsigned nsyms, unsigned max_len, u
 {
     leaf leaves[B2I_HUFF_MAX_SYMS];
     uint32_t w[B2I_HUFF_MAX_SYMS];
-    unsigned n = 0;
+    unsigned n = 0, shift = 0;
+    uint32_t all = 0;
+    for (unsigned i = 0; i < nsyms; i++) {
+        all |= freqs[i];
+    }
+    while (all >> shift >> (32 - SYM_BITS) != 0) {
+        shift++;
+    }
     for (unsigned i = 0; i < nsyms; i++) {
         if (freqs[i] != 0) {
-            leaves[n++] = freqs[i] << SYM_BITS | i;
+            const uint32_t freq = freqs[i] >> shift;
+            leaves[n++] = (freq > 0 ? freq : 1) << SYM_BITS | i;
         }
     }
     memset(lens, 0, nsyms);

@@ -11,8 +11,8 @@ enum { B2I_HUFF_MAX_SYMS = 288, B2I_HUFF_MAX_LEN = 15, B2I_HUFF_LEN_AT = 16 };
 
 /*
  * Lengths of a complete code for the symbols that occur, each of at most max_len bits; 0 for the
- * others.  Frequencies are below 2^23.  Where less than two symbols occur, others get a code too:
- * decoders refuse a code that is not complete.
+ * others.  Frequencies from 2^23 on are counted in larger units.  Where less than two symbols
+ * occur, others get a code too: decoders refuse a code that is not complete.
  */
 void b2i_huff_lengths(const uint32_t *freqs, unsigned nsyms, unsigned max_len, uint8_t *lens);
 

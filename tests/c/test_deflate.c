@@ -408,6 +408,18 @@ static void test_codes(void)
     CHECK(memcmp(lens, expected, 8) == 0);
     b2i_huff_lengths(fibonacci, 8, 5, lens);
     CHECK(memcmp(lens, limited, 8) == 0);
+    for (unsigned shift = 0; shift <= 27; shift++) { /* 21 << 27 is nearly 2^32 */
+        uint32_t many[8];
+        for (unsigned i = 0; i < 8; i++) {
+            many[i] = fibonacci[i] << shift;
+        }
+        b2i_huff_lengths(many, 8, 15, lens);
+        CHECK(memcmp(lens, expected, 8) == 0);
+    }
+    static const uint32_t uneven[] = { 1, 3000000000U, 1, 1000000000 };
+    static const uint8_t of_uneven[] = { 3, 1, 3, 2 };
+    b2i_huff_lengths(uneven, 4, 15, lens);
+    CHECK(memcmp(lens, of_uneven, 4) == 0);
 }
 
 /* ---- streams by hand ---- */
@@ -594,7 +606,7 @@ int main(void)
         .foreign_decode = decode_by_library,
 #endif
         .max_clevel = 2,
-        .hash = 0xd3dff421169c395d,
+        .hash = 0xf5b1c863345c0dd0,
         .slack = 16,
     };
     begin(&deflate_coder, 1 << 20);
