@@ -77,27 +77,26 @@ def human(nbytes: int) -> str:
 def interleaved(calls: list[Callable[[], object]], nsamples: int, seconds: float) -> list[float]:
     """Seconds of each call, the best of `nsamples` samples taken in turn.
 
-    Of short calls, a sample is as many of each, after one that brings its data back into the caches.
+    A sample of short calls begins with one that brings their data back into the caches.
     """
     best = [math.inf] * len(calls)
-    for call in calls:
+    repeats = [0] * len(calls)
+    for i, call in enumerate(calls):
         call()
-    start = time.perf_counter()
-    for call in calls:
+        start = time.perf_counter()
         call()
-    each = (time.perf_counter() - start) / len(calls)
-    repeats = max(1, round(SAMPLE_SECONDS / each))
+        repeats[i] = max(1, round(SAMPLE_SECONDS / max(time.perf_counter() - start, 1e-7)))
     begin = time.perf_counter()
     for sample in range(nsamples):
         if sample > 0 and time.perf_counter() - begin > seconds:
             break
         for i, call in enumerate(calls):
-            if repeats > 1:
+            if repeats[i] > 1:
                 call()
             start = time.perf_counter()
-            for _ in range(repeats):
+            for _ in range(repeats[i]):
                 call()
-            best[i] = min(best[i], (time.perf_counter() - start) / repeats)
+            best[i] = min(best[i], (time.perf_counter() - start) / repeats[i])
     return best
 
 

@@ -250,9 +250,9 @@ static b2c_status try_block(b2i_worker *w, b2i_plan *p, const size_t *fast, size
 static bool is_passed_by(const b2i_plan *p, int clevel, size_t nstreams, size_t fast, size_t aim)
 {
     const bool is_lz4hc = p->cparams->codec == B2C_CODEC_LZ4HC;
-    const bool is_exact = !is_lz4hc || p->cparams->clevel >= WANTS_RATIO;
+    const bool may_lose = is_lz4hc && p->cparams->clevel < WANTS_RATIO;
     return (is_lz4hc && (clevel == 2 || (clevel < 6 && fast > aim + aim / 4))) ||
-           (is_exact && clevel == 3 && p->blocksize / nstreams > LONG_STREAM);
+           (!may_lose && clevel == 3 && p->blocksize / nstreams > LONG_STREAM);
 }
 
 /*

@@ -153,11 +153,11 @@ enum {
     STORED_HEAD = 5,
     MIN_LIBRARY = 3,
     WANTS_RATIO = 8,       /* levels from here on try also what looks as if it were in vain */
-    EASY = 8,              /* what shrinks to such a part needs no library; at the highest level, */
-    NEXT_TO_NOTHING = 512, /* only what shrinks to this one: the library saves a quarter of some */
-    EASY_LEVEL = 8,
-    VERY_EASY = 32, /* what shrinks to such a part does with a lower level */
-    VERY_EASY_LEVEL = 7
+    EASY = 8,              /* what shrinks to such a part needs no library */
+    NEXT_TO_NOTHING = 512, /* the same at the highest level: between, the library saves a quarter */
+    EASY_LEVEL = 8,        /* of some, at this level of its own */
+    VERY_EASY = 32,        /* or, what shrinks to such a part, */
+    VERY_EASY_LEVEL = 7    /* at this one */
 };
 
 /* Puts head and tail around len bytes of deflate that are in their place, and tells the sum. */
