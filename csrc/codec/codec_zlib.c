@@ -269,12 +269,18 @@ static b2c_status zlib_encode(b2i_codec_state *state, int clevel, const b2i_dict
         }
         return encode_well(state, levels[clevel], nhard, src, n, dst, cap, out_len);
     }
-    if (clevel < B2I_MAX_CLEVEL || *out_len <= n / NEXT_TO_NOTHING) {
+    const size_t ours = *out_len;
+    if (clevel < B2I_MAX_CLEVEL || ours <= n / NEXT_TO_NOTHING || cap - ours < ours) {
         return B2C_OK;
     }
-    const int level = *out_len <= n / VERY_EASY ? VERY_EASY_LEVEL : EASY_LEVEL;
-    B2I_TRY(encode_well(state, level, 0, src, n, dst, *out_len - 1, out_len));
-    return *out_len > 0 ? B2C_OK : encode_quickly(state, &easy, src, n, dst, room, out_len);
+    const int level = ours <= n / VERY_EASY ? VERY_EASY_LEVEL : EASY_LEVEL;
+    size_t better; /* behind ours, that is needed where there is no better one */
+    B2I_TRY(encode_well(state, level, 0, src, n, dst + ours, ours - 1, &better));
+    if (better > 0) {
+        memmove(dst, dst + ours, better);
+        *out_len = better;
+    }
+    return B2C_OK;
 }
 
 static b2c_status zlib_decode(b2i_codec_state *state, const b2i_dict *dict, b2i_span src,
