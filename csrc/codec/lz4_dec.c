@@ -14,7 +14,7 @@ enum {
     FAST_IN = 32, /* a token, 16 bytes for its literals, the distance, a byte of length; and more */
     FAST_OUT = 64, /* 16 bytes for literals, then 18 for a short match; and more */
     MANY = 64,     /* literals of a sequence that need this much more room on both sides */
-    WIDE = 64      /* bytes that are copied at once */
+    WIDE = 64      /* a step of copying a match: few, as their number cannot be predicted */
 };
 
 typedef struct decoder {
@@ -44,19 +44,6 @@ static inline bool repeats_one(const uint8_t *op, size_t d)
 {
     const uint64_t v = b2i_ld64le(op - 8);
     return (v ^ v << 8) >> (72 - 8 * d) == 0;
-}
-
-/* A match from B2I_LZ_SHORT bytes before or more; writes up to WIDE - 1 bytes too much. */
-static inline void copy_wide(uint8_t *op, size_t distance, size_t len)
-{
-    const uint8_t *from = op - distance, *end = op + len;
-    do { /* few rounds: how many there are cannot be predicted */
-        for (size_t i = 0; i < WIDE; i += B2I_LZ_SHORT) {
-            memcpy(op + i, from + i, B2I_LZ_SHORT);
-        }
-        op += WIDE;
-        from += WIDE;
-    } while (op < end);
 }
 
 /*
@@ -123,7 +110,7 @@ static void decode_fast(decoder *state)
             break; /* damaged, at the end, or from the dictionary */
         }
         if ((distance >= B2I_LZ_SHORT) & (len < B2I_LZ_LONG)) {
-            copy_wide(op, distance, len);
+            b2i_lz_copy_steps(op, distance, len, WIDE);
         } else if ((distance == 1) & (room >= B2I_LZ_RUN) & (len <= B2I_LZ_RUN)) {
             memset(op, op[-1], B2I_LZ_RUN);
         } else {

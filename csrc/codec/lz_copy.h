@@ -58,15 +58,19 @@ static inline void b2i_lz_repeat(uint8_t *op, const uint8_t *end, size_t d)
     } while (op < end);
 }
 
-/* Copies a match from B2I_LZ_SHORT bytes before or more; see b2i_lz_copy(). */
-static inline void b2i_lz_copy_steps(uint8_t *op, size_t distance, size_t len)
+/*
+ * Copies a match from B2I_LZ_SHORT bytes before or more, in steps of a constant length: writes less
+ * than one of them too much.
+ */
+static inline void b2i_lz_copy_steps(uint8_t *op, size_t distance, size_t len, const size_t step)
 {
     const uint8_t *from = op - distance, *end = op + len;
-    do { /* two halves: the second one may take what the first has written */
-        memcpy(op, from, 16);
-        memcpy(op + 16, from + 16, 16);
-        op += 32;
-        from += 32;
+    do { /* each part may take what the one before has written */
+        for (size_t i = 0; i < step; i += B2I_LZ_SHORT) {
+            memcpy(op + i, from + i, B2I_LZ_SHORT);
+        }
+        op += step;
+        from += step;
     } while (op < end);
 }
 
@@ -74,7 +78,7 @@ static inline void b2i_lz_copy_steps(uint8_t *op, size_t distance, size_t len)
 static inline void b2i_lz_copy_short(uint8_t *op, size_t distance, size_t len)
 {
     if (distance >= B2I_LZ_SHORT) {
-        b2i_lz_copy_steps(op, distance, len);
+        b2i_lz_copy_steps(op, distance, len, B2I_LZ_STEP);
     } else if (distance == 1) {
         memset(op, op[-1], B2I_LZ_RUN);
     } else {
@@ -105,7 +109,7 @@ static inline void b2i_lz_copy(uint8_t *op, size_t distance, size_t len)
     if (len >= B2I_LZ_LONG) {
         b2i_lz_copy_long(op, distance, len);
     } else if (distance >= B2I_LZ_SHORT) {
-        b2i_lz_copy_steps(op, distance, len);
+        b2i_lz_copy_steps(op, distance, len, B2I_LZ_STEP);
     } else if (distance == 1) {
         uint8_t byte = op[-1];
         do {
