@@ -61,7 +61,6 @@ typedef struct deflater {
     const uint8_t *op_end;
     const uint8_t *block; /* where the block begins in the input */
     size_t block_len;
-    unsigned nseqs;
     uint32_t lit_freqs[NLITLENS], dist_freqs[NDISTS];
     code lit, dist;
     uint16_t len_syms[MAX_MATCH + 1];
@@ -97,6 +96,7 @@ static void fill_syms(deflater *d)
     }
 }
 
+/* The distance is less 1, as in sequences. */
 static inline unsigned dist_sym(const deflater *d, unsigned distance)
 {
     return d->dist_syms[distance < NEAR_DISTS ? distance : NEAR_DISTS + (distance >> FAR_LOG2)];
@@ -366,7 +366,7 @@ static bool end_block(deflater *d, bool is_last)
     const uint64_t fixed = cost_of(d, fixed_lit.lens, fixed_dist.lens);
     const uint64_t own = cost_of(d, d->lit.lens, d->dist.lens) + h.cost;
     const uint64_t stored = 8 * (uint64_t)d->block_len;
-    const unsigned worth = d->nseqs > 1 ? 63 : d->effort->worth;
+    const unsigned worth = d->seqs[0].len > 0 ? 63 : d->effort->worth;
     unsigned kind = fixed <= own + own / 64 ? FIXED : OWN;
     const uint64_t cost = kind == FIXED ? fixed : own;
     kind = cost > stored / 64 * worth ? STORED : kind;
@@ -410,7 +410,6 @@ static inline size_t lz_cost(const lz_sink *s)
 static B2I_LZ_APART bool end_with_literals(deflater *d, seq *last, size_t nlit, bool is_last)
 {
     *last = (seq){ (uint32_t)nlit, 0, 0 };
-    d->nseqs = (unsigned)(last - d->seqs) + 1;
     return end_block(d, is_last);
 }
 
@@ -426,6 +425,12 @@ static B2I_LZ_APART bool add_row(deflater *d, seq *next, size_t nlit)
     return fits;
 }
 
+static inline void begin_block(lz_sink *s)
+{
+    s->next = s->d->seqs;
+    s->nlits = 0;
+}
+
 /* One part of a match, with the literals before it. */
 static inline bool add_seq(lz_sink *s, size_t nlit, size_t len, size_t distance)
 {
@@ -433,8 +438,7 @@ static inline bool add_seq(lz_sink *s, size_t nlit, size_t len, size_t distance)
         if (!end_with_literals(s->d, s->next, 0, false)) {
             return false;
         }
-        s->next = s->d->seqs;
-        s->nlits = 0;
+        begin_block(s);
     }
     *s->next++ = (seq){ (uint32_t)nlit, (uint16_t)len, (uint16_t)(distance - 1) };
     s->nlits += nlit;
@@ -451,8 +455,7 @@ static inline bool lz_put(lz_sink *s, const uint8_t *anchor, const uint8_t *p, s
         if (!add_row(s->d, s->next, nlit)) {
             return false;
         }
-        s->next = s->d->seqs;
-        s->nlits = 0;
+        begin_block(s);
         nlit = 0;
     }
     while (len > MAX_MATCH) { /* what remains must not be shorter than a match may be */
