@@ -18,6 +18,7 @@ SPDX-License-Identifier: BSD-3-Clause
 from __future__ import annotations
 
 import argparse
+import functools
 import itertools
 import json
 import math
@@ -127,13 +128,13 @@ def measure(cell: Cell, array: datasets.Array, nsamples: int, seconds: float) ->
         lambda: blosc2.compress2(raw, **theirs),
     ]
     cell.compress = tuple(interleaved(calls, nsamples, seconds))  # type: ignore[assignment]
-    places = []
+    places = []  # they stay, so that the next ones are others
     for _ in range(NPLACES):
         out, x, y = bytearray(raw), bytes(memoryview(a)), bytes(memoryview(b))
         places.append((out, x, y))
         calls = [
-            lambda out=out, x=x: blosc2c.decompress2(x, dst=out, nthreads=n),  # type: ignore[misc]
-            lambda out=out, y=y: blosc2.decompress2(y, dst=out, nthreads=n),  # type: ignore[misc]
+            functools.partial(blosc2c.decompress2, x, dst=out, nthreads=n),
+            functools.partial(blosc2.decompress2, y, dst=out, nthreads=n),
         ]
         times = interleaved(calls, nsamples, seconds / NPLACES)
         cell.decompress = (min(cell.decompress[0], times[0]), min(cell.decompress[1], times[1]))

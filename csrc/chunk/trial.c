@@ -20,8 +20,7 @@ enum {
     SPLIT_CLEVEL = 3,         /* which of split and whole is smaller hardly depends on the level */
     MIN_CLEVEL = 3,           /* levels below are fast as they are */
     MANY_BLOCKS = 8,          /* of which one can be compressed for a trial */
-    LONG_STREAM = 128 * KIB,
-    WANTS_RATIO = 8 /* levels from here on */
+    LONG_STREAM = 128 * KIB
 };
 
 /* Pieces of equal length and whole groups of items, one after the other. */
@@ -192,8 +191,8 @@ static b2c_status try_whole(b2i_worker *w, b2i_plan *p, bool *is_whole, b2c_erro
 static b2c_status try_split(b2i_worker *w, b2i_plan *p, b2i_span sample, b2c_error *err)
 {
     const b2c_cparams *cp = p->cparams;
-    const bool is_quick =
-        p->src.n < LARGE_NBYTES || (cp->codec == B2C_CODEC_LZ4HC && cp->clevel < WANTS_RATIO);
+    const bool is_quick = p->src.n < LARGE_NBYTES ||
+                          (cp->codec == B2C_CODEC_LZ4HC && cp->clevel < B2I_CLEVEL_OF_RATIO);
     const int aim = is_quick ? 1 : SPLIT_CLEVEL, clevel = cp->clevel < aim ? cp->clevel : aim;
     size_t whole = 0, streams = 0, len = sample.n / p->typesize;
     B2I_TRY(add_stream(w, p, clevel, sample.p, sample.n, &whole, err));
@@ -250,7 +249,7 @@ static b2c_status try_block(b2i_worker *w, b2i_plan *p, const size_t *fast, size
 static bool is_passed_by(const b2i_plan *p, int clevel, size_t nstreams, size_t fast, size_t aim)
 {
     const bool is_lz4hc = p->cparams->codec == B2C_CODEC_LZ4HC;
-    const bool may_lose = is_lz4hc && p->cparams->clevel < WANTS_RATIO;
+    const bool may_lose = is_lz4hc && p->cparams->clevel < B2I_CLEVEL_OF_RATIO;
     return (is_lz4hc && (clevel == 2 || (clevel < 6 && fast > aim + aim / 4))) ||
            (!may_lose && clevel == 3 && p->blocksize / nstreams > LONG_STREAM);
 }
@@ -269,7 +268,7 @@ static b2c_status try_levels(b2i_worker *w, b2i_plan *p, const uint8_t *src, siz
 {
     static const uint8_t lower[] = { 1, 2, 3, 4, 6 };
     const bool is_zstd = p->cparams->codec == B2C_CODEC_ZSTD;
-    const bool wants_ratio = p->cparams->clevel >= WANTS_RATIO;
+    const bool wants_ratio = p->cparams->clevel >= B2I_CLEVEL_OF_RATIO;
     size_t fast[B2I_MAX_UNIT], aims[B2I_MAX_UNIT], all_fast = 0, total = 0;
     for (size_t k = 0; k < nstreams; k++) {
         fast[k] = 0;

@@ -29,6 +29,9 @@ enum { B2I_FORMAT_BY_ID = 6 }; /* of codecs that chunk headers name by their num
  */
 enum { B2I_CLEVEL_OF_PLANE = 10, B2I_CLEVEL_FAR = 16 };
 
+/* From this level on the ratio is what was asked for. */
+enum { B2I_CLEVEL_OF_RATIO = 8 };
+
 typedef struct b2i_codec {
     uint8_t id;             /* B2C_CODEC_… */
     uint8_t format;         /* value of the chunk header's format bits (0…4, 6) */

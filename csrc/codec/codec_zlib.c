@@ -152,12 +152,11 @@ enum {
     MAX_STORED = 65535,
     STORED_HEAD = 5,
     MIN_LIBRARY = 3,
-    WANTS_RATIO = 8,       /* levels from here on try also what looks as if it were in vain */
     EASY = 8,              /* what shrinks to such a part needs no library */
-    NEXT_TO_NOTHING = 512, /* the same at the highest level: between, the library saves a quarter */
-    EASY_LEVEL = 8,        /* of some, at this level of its own */
-    VERY_EASY = 32,        /* or, what shrinks to such a part, */
-    VERY_EASY_LEVEL = 7    /* at this one */
+    NEXT_TO_NOTHING = 512, /* at the highest level, only what shrinks to such a part */
+    EASY_LEVEL = 8,        /* of the library, for what is between: it saves a quarter of some */
+    VERY_EASY = 32,        /* what shrinks to such a part */
+    VERY_EASY_LEVEL = 7    /* does with this level */
 };
 
 /* Puts head and tail around len bytes of deflate that are in their place, and tells the sum. */
@@ -262,7 +261,7 @@ static b2c_status zlib_encode(b2i_codec_state *state, int clevel, const b2i_dict
     if (*out_len == 0) {
         B2I_TRY(find_hard(state, src, n, dst, cap, &nhard));
         if (nhard == n) {
-            if (clevel < WANTS_RATIO) {
+            if (clevel < B2I_CLEVEL_OF_RATIO) { /* others try what looks as if it were in vain */
                 return B2C_OK;
             }
             nhard = 0;

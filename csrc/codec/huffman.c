@@ -20,7 +20,7 @@ static void sort_leaves(leaf *leaves, unsigned n, leaf *tmp)
         max = leaves[i] > max ? leaves[i] : max;
     }
     for (unsigned shift = SYM_BITS; shift < 32 && max >> shift != 0; shift += 8) {
-        const unsigned last = max >> shift < 255 ? max >> shift : 255;
+        const unsigned last = max >> shift < 255 ? max >> shift : 255; /* no digit is larger */
         unsigned starts[257] = { 0 };
         for (unsigned i = 0; i < n; i++) {
             starts[(leaves[i] >> shift & 255) + 1]++;
