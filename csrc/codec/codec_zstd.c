@@ -16,6 +16,8 @@
 enum {
     MIN_PROBED = 4096,
     MAX_SHORT = 16384,
+    MAX_ROOMY = 4096, /* streams up to here get all the room they may need */
+    SLACK = 16,
     DICT_LEVEL = 1,    /* of all frames made with a dictionary */
     TRAIN_FACTOR = 64, /* a dictionary is trained on up to so many times its size */
     MIN_SAMPLES = 16,  /* of the training */
@@ -116,7 +118,7 @@ static size_t encode_plane(ZSTD_CCtx *cctx, uint8_t *dst, size_t cap, const uint
 /* The first n bytes of a stream, at most MAX_SHORT, at level 1; len is 0 unless that is a sixth. */
 typedef struct start {
     size_t n, len;
-    uint8_t bytes[MAX_SHORT / 6];
+    uint8_t bytes[MAX_SHORT / 6 + SLACK];
 } start;
 
 static b2c_status encode_start(b2i_codec_state *state, const uint8_t *src, size_t n, start *out)
@@ -125,9 +127,9 @@ static b2c_status encode_start(b2i_codec_state *state, const uint8_t *src, size_
     if (cctx == NULL) {
         return B2C_E_MEMORY;
     }
-    const size_t len = encode_fast(cctx, out->bytes, n / 6, src, n);
+    const size_t len = encode_fast(cctx, out->bytes, n / 6 + SLACK, src, n);
     out->n = n;
-    out->len = ZSTD_isError(len) ? 0 : len;
+    out->len = ZSTD_isError(len) || len > n / 6 ? 0 : len;
     return ZSTD_isError(len) ? status_of(len, B2C_OK) : B2C_OK; /* B2C_OK: no room */
 }
 
@@ -166,9 +168,9 @@ static b2c_status try_first(b2i_codec_state *state, start *easy, const uint8_t *
     return B2C_OK;
 }
 
-static b2c_status zstd_encode(b2i_codec_state *state, int clevel, const b2i_dict *dict,
-                              const uint8_t *src, size_t n, uint8_t *dst, size_t cap,
-                              size_t *out_len)
+static b2c_status encode_frame(b2i_codec_state *state, int clevel, const b2i_dict *dict,
+                               const uint8_t *src, size_t n, uint8_t *dst, size_t cap,
+                               size_t *out_len)
 {
     static const uint8_t levels[B2I_MAX_CLEVEL + 1] = { 0, 1, 3, 5, 7, 9, 11, 13, 15, 22 };
     const bool of_plane = clevel == B2I_CLEVEL_OF_PLANE, is_far = clevel >= B2I_CLEVEL_FAR;
@@ -216,6 +218,27 @@ static b2c_status zstd_encode(b2i_codec_state *state, int clevel, const b2i_dict
         B2I_TRY(try_first(state, &easy, src, n, dst, cap, &len));
     }
     *out_len = len;
+    return B2C_OK;
+}
+
+/*
+ * Within the last bytes of its room (a word, 8 or 4 bytes) the library stores what it would have
+ * compressed, so that frames would depend on the room and on the machine.  Short streams get room
+ * for any frame; long ones whose frames come that near to the end do not fit.
+ */
+static b2c_status zstd_encode(b2i_codec_state *state, int clevel, const b2i_dict *dict,
+                              const uint8_t *src, size_t n, uint8_t *dst, size_t cap,
+                              size_t *out_len)
+{
+    if (n > MAX_ROOMY) {
+        B2I_TRY(encode_frame(state, clevel, dict, src, n, dst, cap, out_len));
+        *out_len = *out_len + SLACK <= cap ? *out_len : 0;
+        return B2C_OK;
+    }
+    uint8_t roomy[ZSTD_COMPRESSBOUND(MAX_ROOMY)];
+    B2I_TRY(encode_frame(state, clevel, dict, src, n, roomy, sizeof roomy, out_len));
+    *out_len = *out_len <= cap ? *out_len : 0;
+    memcpy(dst, roomy, *out_len);
     return B2C_OK;
 }
 

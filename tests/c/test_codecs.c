@@ -184,6 +184,33 @@ static void test_cap(const b2i_codec *codec)
     }
 }
 
+/* What fits is the same stream in any room, also where there is hardly more than it takes. */
+static void test_room(const b2i_codec *codec)
+{
+    enum { MAX = 9000, PLENTY = 2 * MAX, NEAR = 24 };
+    uint8_t *data = room_of(MAX), *stream = room_of(PLENTY), *dst = room_of(PLENTY);
+    uint64_t r = 5;
+    for (size_t n = 24; n < MAX; n += 1 + n / 16) {
+        uint32_t range = 256 - (uint32_t)(harness_random(&r) % 96); /* it hardly shrinks */
+        for (size_t i = 0; i < n; i++) {
+            data[i] = (uint8_t)((harness_random(&r) >> 32) % range);
+        }
+        generate(data, n / 16, NUMBERS, n);
+        for (int clevel = 1; clevel <= 9; clevel += 4) {
+            size_t len, again;
+            CHECK_EQ(codec->encode(state, clevel, NULL, data, n, stream, PLENTY, &len), B2C_OK);
+            for (size_t cap = len - (len > 0); len > 0 && cap <= len + NEAR; cap++) {
+                CHECK_EQ(codec->encode(state, clevel, NULL, data, n, dst, cap, &again), B2C_OK);
+                CHECK(again == len || (again == 0 && cap < len + NEAR));
+                CHECK(again == 0 || (again <= cap && memcmp(dst, stream, len) == 0));
+            }
+        }
+    }
+    free(data);
+    free(stream);
+    free(dst);
+}
+
 /* The highest level takes what is smaller of two ways to encode data that shrink much. */
 static void test_highest_level(const b2i_codec *codec)
 {
@@ -519,6 +546,7 @@ int main(void)
             test_hard_start(codec);
         }
         test_cap(codec);
+        test_room(codec);
         test_highest_level(codec);
         if (codec->id == B2C_CODEC_ZSTD) {
             test_effort(codec);
