@@ -119,7 +119,14 @@ static cParams_t LZ4HC_getCLevelParams(int cLevel)
 /*===   Hashing   ===*/
 #define LZ4HC_HASHSIZE 4
 #define HASH_FUNCTION(i)      (((i) * 2654435761U) >> ((MINMATCH*8)-LZ4HC_HASH_LOG))
-static U32 LZ4HC_hashPtr(const void* ptr) { return HASH_FUNCTION(LZ4_read32(ptr)); }
+/* blosc2c: hashes are of little-endian words, so that big-endian machines find the same matches */
+static U32 LZ4HC_readLE32(const void* ptr)
+{
+    const BYTE* const p = (const BYTE*)ptr;
+    if (LZ4_isLittleEndian()) return LZ4_read32(ptr);
+    return (U32)p[0] | ((U32)p[1]<<8) | ((U32)p[2]<<16) | ((U32)p[3]<<24);
+}
+static U32 LZ4HC_hashPtr(const void* ptr) { return HASH_FUNCTION(LZ4HC_readLE32(ptr)); }
 
 #if defined(LZ4_FORCE_MEMORY_ACCESS) && (LZ4_FORCE_MEMORY_ACCESS==2)
 /* lie to the compiler about data alignment; use with caution */
@@ -143,7 +150,7 @@ static U64 LZ4_read64(const void* memPtr)
 #define LZ4MID_HASHTABLESIZE (1 << LZ4MID_HASHLOG)
 
 static U32 LZ4MID_hash4(U32 v) { return (v * 2654435761U) >> (32-LZ4MID_HASHLOG); }
-static U32 LZ4MID_hash4Ptr(const void* ptr) { return LZ4MID_hash4(LZ4_read32(ptr)); }
+static U32 LZ4MID_hash4Ptr(const void* ptr) { return LZ4MID_hash4(LZ4HC_readLE32(ptr)); }
 /* note: hash7 hashes the lower 56-bits.
  * It presumes input was read using little endian.*/
 static U32 LZ4MID_hash7(U64 v) { return (U32)(((v  << (64-56)) * 58295818150454627ULL) >> (64-LZ4MID_HASHLOG)) ; }

@@ -35,7 +35,8 @@ FORCE_INLINE_TEMPLATE unsigned hash2(const void *p, unsigned hashLog)
     assert(hashLog >= 8);
     if (hashLog == 8) return (U32)((const BYTE*)p)[0];
     assert(hashLog <= HASHLOG_MAX);
-    return (U32)(MEM_read16(p)) * KNUTH >> (32 - hashLog);
+    /* blosc2c: little endian, so that big-endian machines split in the same places */
+    return (U32)(MEM_readLE16(p)) * KNUTH >> (32 - hashLog);
 }
 
 
