@@ -25,7 +25,8 @@ enum { B2I_MAX_CLEVEL = 9 };
 /* Each field is NULL until its codec needs it, and belongs to that codec. */
 struct b2i_codec_state {
     void *lz;                              /* hash tables of our own encoders */
-    void *lz4, *lz4hc;                     /* compression states */
+    struct b2i_lz4_room *lz4;              /* for streams with a dictionary */
+    void *lz4hc;                           /* compression state */
     void *zstd_enc, *zstd_fast, *zstd_far; /* contexts: the second for level 1 */
     void *zstd_dec;
     void *zlib_enc[B2I_MAX_CLEVEL]; /* a compressor per level */
@@ -69,9 +70,11 @@ b2c_status b2i_blosclz_decode(b2i_codec_state *state, const b2i_dict *dict, b2i_
  * LZ4 blocks.  A stream that would not become at least a 64th smaller is said not to fit: raw
  * bytes need no decoding at all.
  */
-enum { B2I_LZ4_MID = B2I_MAX_CLEVEL + 1 }; /* a level for LZ4HC */
-b2c_status b2i_lz4_encode(b2i_codec_state *state, int clevel, const uint8_t *src, size_t n,
-                          uint8_t *dst, size_t cap, size_t *out_len);
+enum { B2I_LZ4_MID = B2I_MAX_CLEVEL + 1 }; /* a level for LZ4HC, without dictionaries */
+typedef struct b2i_lz4_dict b2i_lz4_dict;
+b2i_lz4_dict *b2i_lz4_dict_new(b2i_span bytes); /* copied; for b2i_free(); NULL: no memory */
+b2c_status b2i_lz4_encode(b2i_codec_state *state, int clevel, const b2i_lz4_dict *dict,
+                          const uint8_t *src, size_t n, uint8_t *dst, size_t cap, size_t *out_len);
 /* What a look, no longer than needed to know it, tells of a stream. */
 typedef struct b2i_lz4_look {
     bool shrinks; /* by a 512th or more */

@@ -1,10 +1,9 @@
 /*
- * codec_lz4.c: LZ4 and LZ4HC: our own coders, and the LZ4 library where more effort is asked for
- * and where there is a dictionary to encode with.
+ * codec_lz4.c: LZ4 and LZ4HC: our own coders, and the LZ4 library where more effort is asked for.
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * Every stream is one independent LZ4 block.  A dictionary is an external prefix:
- * a state that has it loaded is made once and copied for each stream.
+ * Every stream is one independent LZ4 block.  A dictionary is what stands before it; what an
+ * encoder learns of one is made once and copied for each stream.
  */
 #include "codec_impl.h"
 
@@ -19,12 +18,7 @@ enum {
     MIN_HC = 3        /* the library's search for long is slow below, and finds less than ours */
 };
 
-/* dict->enc: a state, and the dictionary that it points to. */
-typedef struct lz4_dict {
-    LZ4_stream_t stream;
-    uint8_t bytes[];
-} lz4_dict;
-
+/* dict->enc of LZ4HC: a state, and the dictionary that it points to. */
 typedef struct lz4hc_dict {
     LZ4_streamHC_t stream;
     uint8_t bytes[];
@@ -35,40 +29,12 @@ static int clamp_cap(size_t cap)
     return cap > INT_MAX ? INT_MAX : (int)cap;
 }
 
-static void *kept_state(void **state, size_t n)
-{
-    if (*state == NULL) {
-        *state = b2i_aligned_alloc(n);
-    }
-    return *state;
-}
-
-/* Neither encoder is given more than the library takes; such streams are said not to fit. */
-static bool can_encode(size_t n, size_t cap)
-{
-    return n <= LZ4_MAX_INPUT_SIZE && cap > 0;
-}
-
 static b2c_status lz4_encode(b2i_codec_state *state, int clevel, const b2i_dict *dict,
                              const uint8_t *src, size_t n, uint8_t *dst, size_t cap,
                              size_t *out_len)
 {
-    if (dict == NULL || dict->enc == NULL) {
-        return b2i_lz4_encode(state, clevel, src, n, dst, cap, out_len);
-    }
-    *out_len = 0;
-    if (!can_encode(n, cap)) {
-        return B2C_OK;
-    }
-    LZ4_stream_t *stream = kept_state(&state->lz4, sizeof *stream);
-    if (stream == NULL) {
-        return B2C_E_MEMORY;
-    }
-    memcpy(stream, &((const lz4_dict *)dict->enc)->stream, sizeof *stream);
-    int len = LZ4_compress_fast_continue(stream, (const char *)src, (char *)dst, (int)n,
-                                         clamp_cap(cap), B2I_MAX_CLEVEL + 1 - clevel);
-    *out_len = len > 0 ? (size_t)len : 0;
-    return B2C_OK;
+    return b2i_lz4_encode(state, clevel, dict == NULL ? NULL : dict->enc, src, n, dst, cap,
+                          out_len);
 }
 
 /* Whether matches of four bytes, which the look does not see, save a 64th of the last bytes. */
@@ -97,10 +63,10 @@ static b2c_status lz4hc_encode(b2i_codec_state *state, int clevel, const b2i_dic
                                size_t *out_len)
 {
     if (clevel < MIN_HC && (dict == NULL || dict->enc == NULL)) {
-        return b2i_lz4_encode(state, B2I_LZ4_MID, src, n, dst, cap, out_len);
+        return b2i_lz4_encode(state, B2I_LZ4_MID, NULL, src, n, dst, cap, out_len);
     }
     *out_len = 0;
-    if (!can_encode(n, cap)) {
+    if (n > LZ4_MAX_INPUT_SIZE || cap == 0) { /* what the library takes */
         return B2C_OK;
     }
     enum { SAMPLE = 16384 };
@@ -115,7 +81,7 @@ static b2c_status lz4hc_encode(b2i_codec_state *state, int clevel, const b2i_dic
     }
     LZ4_streamHC_t *stream = state->lz4hc;
     if (stream == NULL) {
-        stream = kept_state(&state->lz4hc, sizeof *stream);
+        stream = state->lz4hc = b2i_aligned_alloc(sizeof *stream);
         if (stream == NULL) {
             return B2C_E_MEMORY;
         }
@@ -142,7 +108,7 @@ static b2c_status lz4_decode(b2i_codec_state *state, const b2i_dict *dict, b2i_s
 
 static void lz4_state_free(b2i_codec_state *state)
 {
-    b2i_aligned_free(state->lz4);
+    b2i_free(state->lz4);
 }
 
 static void lz4hc_state_free(b2i_codec_state *state)
@@ -169,46 +135,34 @@ static b2c_status dict_train(b2i_span src, size_t blocksize, uint8_t *dst, size_
     return B2C_OK;
 }
 
-/*
- * The encoders get a copy of the dictionary: it cannot happen to end where the
- * data begin, which LZ4 would take for a prefix and might encode in another way.
- */
-static uint8_t *new_enc(b2i_dict *dict, size_t head_len, size_t bytes_at)
-{
-    uint8_t *p = b2i_aligned_alloc(head_len + dict->bytes.n + 1);
-    if (p != NULL) {
-        memcpy(p + bytes_at, dict->bytes.p, dict->bytes.n);
-        dict->enc = p;
-    }
-    return p;
-}
-
 static b2c_status lz4_dict_init(b2i_dict *dict, int clevel)
 {
-    if (dict->bytes.n > INT_MAX) {
-        return B2C_E_CORRUPT;
-    }
     if (clevel > 0) {
-        if (new_enc(dict, sizeof(lz4_dict), offsetof(lz4_dict, bytes)) == NULL) {
-            return B2C_E_MEMORY;
-        }
-        lz4_dict *d = dict->enc;
-        LZ4_initStream(&d->stream, sizeof d->stream);
-        LZ4_loadDict(&d->stream, (const char *)d->bytes, (int)dict->bytes.n);
+        dict->enc = b2i_lz4_dict_new(dict->bytes);
     }
-    return B2C_OK;
+    return clevel > 0 && dict->enc == NULL ? B2C_E_MEMORY : B2C_OK;
 }
 
+static void lz4_dict_free(b2i_dict *dict)
+{
+    b2i_free(dict->enc);
+}
+
+/*
+ * The library gets a copy of the dictionary: it cannot happen to end where the
+ * data begin, which LZ4 would take for a prefix and might encode in another way.
+ */
 static b2c_status lz4hc_dict_init(b2i_dict *dict, int clevel)
 {
     if (dict->bytes.n > INT_MAX) {
         return B2C_E_CORRUPT;
     }
     if (clevel > 0) {
-        if (new_enc(dict, sizeof(lz4hc_dict), offsetof(lz4hc_dict, bytes)) == NULL) {
+        lz4hc_dict *d = dict->enc = b2i_aligned_alloc(sizeof *d + dict->bytes.n + 1);
+        if (d == NULL) {
             return B2C_E_MEMORY;
         }
-        lz4hc_dict *d = dict->enc;
+        memcpy(d->bytes, dict->bytes.p, dict->bytes.n);
         LZ4_initStreamHC(&d->stream, sizeof d->stream);
         LZ4_resetStreamHC_fast(&d->stream, clevel);
         LZ4_loadDictHC(&d->stream, (const char *)d->bytes, (int)dict->bytes.n);
@@ -216,7 +170,7 @@ static b2c_status lz4hc_dict_init(b2i_dict *dict, int clevel)
     return B2C_OK;
 }
 
-static void dict_free(b2i_dict *dict)
+static void lz4hc_dict_free(b2i_dict *dict)
 {
     b2i_aligned_free(dict->enc);
 }
@@ -233,7 +187,7 @@ const b2i_codec_ops b2i_codec_lz4 = {
     .state_free = lz4_state_free,
     .dict_train = dict_train,
     .dict_init = lz4_dict_init,
-    .dict_free = dict_free,
+    .dict_free = lz4_dict_free,
 };
 
 const b2i_codec_ops b2i_codec_lz4hc = {
@@ -248,7 +202,7 @@ const b2i_codec_ops b2i_codec_lz4hc = {
     .state_free = lz4hc_state_free,
     .dict_train = dict_train,
     .dict_init = lz4hc_dict_init,
-    .dict_free = dict_free,
+    .dict_free = lz4hc_dict_free,
 };
 
 #endif

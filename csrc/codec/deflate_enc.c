@@ -18,6 +18,7 @@ enum {
     LZ_MAX_DISTANCE = 32768,
     LZ_LAST_LITERALS = 0,
     LZ_PREFERS_RUNS = 1,
+    LZ_HAS_DICTS = 0,
     END_OF_BLOCK = 256,
     FIRST_LEN = 257,
     NLENS = 29,

@@ -20,6 +20,7 @@ enum {
 typedef struct decoder {
     const uint8_t *ip, *ip_end, *ip_fast; /* the last: where decode_fast() stops */
     uint8_t *dst, *op, *op_end, *op_fast;
+    b2i_span dict; /* stands before dst */
 } decoder;
 
 /*
@@ -58,6 +59,26 @@ static B2I_LZ_APART void copy_near(uint8_t *op, size_t distance, size_t len, siz
         memset(op, op[-1], B2I_LZ_RUN);
     } else {
         b2i_lz_copy(op, distance, len);
+    }
+}
+
+/*
+ * A match of which the first bytes may be in the dictionary: it goes on with the first of the
+ * output.
+ */
+static B2I_LZ_APART void copy_any(const decoder *d, uint8_t *op, size_t distance, size_t len)
+{
+    const size_t done = (size_t)(op - d->dst);
+    if (distance > done) {
+        const size_t before = distance - done, n = before < len ? before : len;
+        memcpy(op, d->dict.p + (d->dict.n - before), n);
+        op += n;
+        len -= n;
+    }
+    if (len > 0 && (size_t)(d->op_end - op) >= len + B2I_LZ_STEP) {
+        b2i_lz_copy(op, distance, len);
+    } else if (len > 0) {
+        b2i_lz_copy_end(op, d->op_end, distance, len);
     }
 }
 
@@ -106,10 +127,12 @@ static void decode_fast(decoder *state)
         }
         len += MIN_MATCH;
         const size_t room = (size_t)(d.op_end - op);
-        if (ip == NULL || distance == 0 || distance > done || room < len + WIDE) {
-            break; /* damaged, at the end, or from the dictionary */
+        if (ip == NULL || distance == 0 || distance > done + d.dict.n || room < len + WIDE) {
+            break; /* damaged, or at the end */
         }
-        if ((distance >= B2I_LZ_SHORT) & (len < B2I_LZ_LONG)) {
+        if (distance > done) {
+            copy_any(state, op, distance, len);
+        } else if ((distance >= B2I_LZ_SHORT) & (len < B2I_LZ_LONG)) {
             b2i_lz_copy_steps(op, distance, len, WIDE);
         } else if ((distance == 1) & (room >= B2I_LZ_RUN) & (len <= B2I_LZ_RUN)) {
             memset(op, op[-1], B2I_LZ_RUN);
@@ -122,19 +145,8 @@ static void decode_fast(decoder *state)
     *state = d;
 }
 
-/* A match that begins in the dictionary, 'before' bytes ahead of the output, and may go on in it.
- */
-static void copy_from_dict(uint8_t *op, b2i_span dict, size_t before, size_t distance, size_t len)
-{
-    size_t n = before < len ? before : len;
-    memcpy(op, dict.p + (dict.n - before), n);
-    for (; n < len; n++) {
-        op[n] = *(op + n - distance);
-    }
-}
-
 /* Any sequence.  *is_last when it was the last one and the output is complete. */
-static b2c_status decode_any(decoder *d, b2i_span dict, bool *is_last)
+static b2c_status decode_any(decoder *d, bool *is_last)
 {
     const uint8_t *ip = d->ip;
     size_t room = (size_t)(d->op_end - d->op);
@@ -165,16 +177,10 @@ static b2c_status decode_any(decoder *d, b2i_span dict, bool *is_last)
         ip = read_length(ip, d->ip_end, room, &len);
     }
     len += MIN_MATCH;
-    if (ip == NULL || len > room || distance == 0 || distance > done + dict.n) {
+    if (ip == NULL || len > room || distance == 0 || distance > done + d->dict.n) {
         return B2C_E_CORRUPT;
     }
-    if (distance > done) {
-        copy_from_dict(d->op, dict, distance - done, distance, len);
-    } else if (room >= len + B2I_LZ_STEP) {
-        b2i_lz_copy(d->op, distance, len);
-    } else {
-        b2i_lz_copy_end(d->op, d->op_end, distance, len);
-    }
+    copy_any(d, d->op, distance, len);
     d->op += len;
     d->ip = ip;
     return B2C_OK;
@@ -182,13 +188,15 @@ static b2c_status decode_any(decoder *d, b2i_span dict, bool *is_last)
 
 b2c_status b2i_lz4_decode(b2i_span dict, b2i_span src, uint8_t *dst, size_t n)
 {
-    decoder d = { .ip = src.p, .ip_end = src.p + src.n, .dst = dst, .op = dst, .op_end = dst + n };
+    decoder d = {
+        .ip = src.p, .ip_end = src.p + src.n, .dst = dst, .op = dst, .op_end = dst + n, .dict = dict
+    };
     d.ip_fast = d.ip_end - (src.n < FAST_IN ? src.n : FAST_IN);
     d.op_fast = d.op_end - (n < FAST_OUT ? n : FAST_OUT);
     bool is_last = false;
     while (!is_last) {
         decode_fast(&d);
-        B2I_TRY(decode_any(&d, dict, &is_last));
+        B2I_TRY(decode_any(&d, &is_last));
     }
     return B2C_OK;
 }

@@ -13,6 +13,7 @@
  * or earlier.
  */
 #include "lz.h"
+#include "unique.h"
 
 enum {
     MIN_LEN = 16,  /* shorter inputs cannot gain */
@@ -20,6 +21,7 @@ enum {
     LZ_MAX_DISTANCE = 65535,
     LZ_LAST_LITERALS = 5,
     LZ_PREFERS_RUNS = 0,
+    LZ_HAS_DICTS = 1,
     LOOK = B2I_LZ4_MID + 1, /* row of levels[] */
     WIDE = 32,              /* literals that are copied in two steps, or one */
     SHORT = WIDE + 16       /* room for a sequence of no more, and a short match */
@@ -122,12 +124,71 @@ static const level levels[] = {
     { { 0, 0 }, { 9, 0 }, PAIRS, NO_HIGH }, /* for b2i_lz4_look_at() */
 };
 
+/* ---- dictionaries ---- */
+
+/* The end of a dictionary, as far as matches reach. */
+struct b2i_lz4_dict {
+    uint64_t id;
+    known_words words;
+    size_t n;
+    uint8_t bytes[];
+};
+
+b2i_lz4_dict *b2i_lz4_dict_new(b2i_span bytes)
+{
+    const size_t n = bytes.n < B2I_LZ_WINDOW ? bytes.n : B2I_LZ_WINDOW;
+    b2i_lz4_dict *dict = b2i_calloc(sizeof *dict + n);
+    if (dict == NULL) {
+        return NULL;
+    }
+    dict->id = b2i_unique_number();
+    dict->n = n;
+    memcpy(dict->bytes, bytes.p + bytes.n - n, n);
+    for (size_t i = 1; i + 8 <= n; i++) {
+        const uint8_t *p = dict->bytes + i;
+        dict->words.near[learn_slot(p, KNOWN_NEAR_LEN, KNOWN_LOG)] = (uint16_t)i;
+        dict->words.far[learn_slot(p, 8, KNOWN_LOG)] = (uint16_t)i;
+    }
+    return dict;
+}
+
+/* A dictionary and behind it a stream, as the search wants them. */
+struct b2i_lz4_room {
+    uint64_t dict; /* its ID: most streams find it here */
+    size_t n;
+    uint8_t bytes[];
+};
+
+/* Returns the dictionary, behind which src is copied; NULL: no memory. */
+static const uint8_t *join(b2i_codec_state *state, const b2i_lz4_dict *dict, const uint8_t *src,
+                           size_t n)
+{
+    struct b2i_lz4_room *room = state->lz4;
+    if (room == NULL || room->n < dict->n + n) {
+        b2i_free(room);
+        room = state->lz4 = b2i_malloc(sizeof *room + dict->n + n);
+        if (room == NULL) {
+            return NULL;
+        }
+        room->n = dict->n + n;
+        room->dict = 0;
+    }
+    if (room->dict != dict->id) {
+        memcpy(room->bytes, dict->bytes, dict->n);
+        room->dict = dict->id;
+    }
+    memcpy(room->bytes + dict->n, src, n);
+    return room->bytes;
+}
+
 /*
  * Searches src and puts what it finds, until so much is saved that it is enough.  *fits when the
- * output, at most room bytes, is not full and what is left fits as literals.
+ * output, at most room bytes, is not full and what is left fits as literals.  The first bytes of
+ * src are those of the dictionary, if there is one.
  */
-static b2c_status put_matches(b2i_codec_state *state, const level *lv, const uint8_t *src, size_t n,
-                              uint8_t *dst, size_t room, size_t enough, search *s, bool *fits)
+static b2c_status put_matches(b2i_codec_state *state, const level *lv, const b2i_lz4_dict *dict,
+                              const uint8_t *src, size_t n, uint8_t *dst, size_t room,
+                              size_t enough, search *s, bool *fits)
 {
     b2i_lz_table *t = b2i_lz_begin(state, n);
     if (t == NULL) {
@@ -138,6 +199,9 @@ static b2c_status put_matches(b2i_codec_state *state, const level *lv, const uin
                            .op_fast = dst + (room < SHORT ? 0 : room - SHORT),
                            .src_fast = src + (n < WIDE ? 0 : n - WIDE) };
     *s = search_begin(t, src, n, sink);
+    if (dict != NULL) {
+        search_behind(s, dict->n, &dict->words);
+    }
     s->enough = enough;
     s->segment = enough < n ? MIN_SEGMENT : s->segment; /* enough is often found soon */
     *fits = search_all(s, lv);
@@ -152,18 +216,24 @@ static bool takes(size_t n)
     return n >= MIN_LEN && n <= UINT32_MAX / 2;
 }
 
-b2c_status b2i_lz4_encode(b2i_codec_state *state, int clevel, const uint8_t *src, size_t n,
-                          uint8_t *dst, size_t cap, size_t *out_len)
+b2c_status b2i_lz4_encode(b2i_codec_state *state, int clevel, const b2i_lz4_dict *dict,
+                          const uint8_t *src, size_t n, uint8_t *dst, size_t cap, size_t *out_len)
 {
     *out_len = 0;
     if (!takes(n)) {
         return B2C_OK;
     }
-    const size_t worth = n - 1 - n / 64;
+    const size_t worth = n - 1 - n / 64, room = cap < worth ? cap : worth;
+    if (dict != NULL) {
+        src = join(state, dict, src, n);
+        if (src == NULL) {
+            return B2C_E_MEMORY;
+        }
+        n += dict->n;
+    }
     search s;
     bool fits;
-    B2I_TRY(
-        put_matches(state, &levels[clevel], src, n, dst, cap < worth ? cap : worth, n, &s, &fits));
+    B2I_TRY(put_matches(state, &levels[clevel], dict, src, n, dst, room, n, &s, &fits));
     if (fits) {
         const size_t rest = (size_t)(s.src_end - s.anchor);
         *s.sink.op = (uint8_t)((rest < 15 ? rest : 15) << 4);
@@ -209,8 +279,8 @@ b2c_status b2i_lz4_look_at(b2i_codec_state *state, const uint8_t *src, size_t n,
     /* a 128th is enough: literals take no more than a 255th more than they are */
     const size_t worth = n - 1 - n / 512, enough = n / 128 + 16;
     search s;
-    B2I_TRY(put_matches(state, &levels[LOOK], src, n, dst, cap < worth ? cap : worth, enough, &s,
-                        &look->shrinks));
+    B2I_TRY(put_matches(state, &levels[LOOK], NULL, src, n, dst, cap < worth ? cap : worth, enough,
+                        &s, &look->shrinks));
     const size_t out = (size_t)(s.sink.op - dst), in = (size_t)(s.anchor - src);
     look->shrinks = look->shrinks || in >= out + enough;
     look->nhard = in > 0 ? first_repeat(dst) : 0;

@@ -9,6 +9,8 @@
  *   lz_put()                            literals and a match into the sink
  *   lz_put_match()                      a match without literals into the sink
  *   lz_cost()                           about how many bytes the sink has become
+ *   LZ_PREFERS_RUNS                     whether a run may be better than a match far away
+ *   LZ_HAS_DICTS                        whether there are words that are known before
  *
  * The search is greedy, with a hash table of positions, and the step between positions grows with
  * every miss.  Runs of a byte are tried before the table and do not enter it: it keeps the starts
@@ -31,6 +33,7 @@ enum {
     MIN_SEGMENT = 256, /* of short streams: all trials and more shall fit */
     MAX_SEGMENT = 4096,
     HASH_LOG = 12, /* of search_segment() */
+    KNOWN_LOG = 14,
     FAR_LOG = 13,  /* of search_pairs(), by eight bytes */
     NEAR_LOG = 14, /* by five */
     NTRIALS = 4,   /* segments searched high, low, low, high */
@@ -60,8 +63,14 @@ typedef struct positions {
     uint32_t lowest; /* of this input: what is below belongs to older ones */
 } positions;
 
+/* Offsets of the words of a dictionary by their hashes, the last ones; 0 where there is none. */
+typedef struct known_words {
+    uint16_t near[1 << KNOWN_LOG], far[1 << KNOWN_LOG];
+} known_words;
+
 typedef struct search {
     b2i_lz_table *t;
+    const known_words *known; /* of what src begins with, or NULL */
     const uint8_t *src, *src_end;
     const uint8_t *p, *anchor; /* where the search is, and the literals that are pending begin */
     lz_sink sink;
@@ -108,19 +117,22 @@ static inline uint32_t position(const positions *in, const uint8_t *p)
 
 /*
  * What may equal the word at p: in a run, the byte before; else, as p takes its place in the table,
- * where the hash was seen last, or the start of the input.  What a slot holds cannot be predicted,
- * so no branch depends on it, and the way is short, for where the next search begins waits for it.
+ * where the hash was seen last: in this stream, in what is known, or the start of the input.  What
+ * a slot holds cannot be predicted, so no branch depends on it, and the way is short, for where the
+ * next search begins waits for it.
  */
-static inline const uint8_t *probe(const positions *in, uint32_t *table, const uint8_t *p,
-                                   uint64_t word, const unsigned min_len)
+static inline const uint8_t *probe(const positions *in, uint32_t *table, const uint16_t *known,
+                                   const uint8_t *p, uint64_t word, const unsigned min_len)
 {
     if ((uint32_t)word == b2i_ld32le(p - 1)) { /* b2i_lz_is_run(), of what is loaded: 5 % faster */
         return p - 1;
     }
-    uint32_t *slot = &table[b2i_lz_hash(word, min_len, HASH_LOG)];
-    const uint32_t last = *slot;
-    *slot = position(in, p);
-    return (const uint8_t *)(in->origin + (last < in->lowest ? in->lowest : last));
+    const size_t slot = b2i_lz_hash(word, min_len, HASH_LOG);
+    const uint32_t last = table[slot];
+    const uint32_t first =
+        in->lowest + (known != NULL ? known[b2i_lz_hash(word, min_len, KNOWN_LOG)] : 0);
+    table[slot] = position(in, p);
+    return (const uint8_t *)(in->origin + (last < in->lowest ? first : last));
 }
 
 /* Whether what probe() found at q is a match for the word at p. */
@@ -142,15 +154,17 @@ static inline size_t learn_slot(const uint8_t *p, const unsigned min_len, const 
 
 /*
  * Searches up to 'end', or a little further.  False when the output is full.  A match is at
- * least min_len long, which is a constant wherever this is inlined.
+ * least min_len long, which is a constant wherever this is inlined, and so is whether words are
+ * known.
  */
 B2I_LZ_TEMPLATE bool search_segment(search *state, const gear *g, const unsigned min_len,
-                                    const uint8_t *end)
+                                    const bool knows, const uint8_t *end)
 {
     enum { STEP_LOG = 16 }; /* steps are counted in parts of 2^-16 */
     search c = *state;
     const positions in = c.positions;
     uint32_t *table = min_len == 8 ? c.t->far : c.t->near;
+    const uint16_t *known = !knows ? NULL : min_len == 8 ? c.known->far : c.known->near;
     /* a step of 2^16 would be one of 0: inputs of 2 GiB reach a quarter of it */
     const uint32_t longer = (uint32_t)1 << (STEP_LOG - g->skip_log);
     const uint32_t first_step = (uint32_t)g->step << STEP_LOG;
@@ -166,7 +180,7 @@ B2I_LZ_TEMPLATE bool search_segment(search *state, const gear *g, const unsigned
                 goto done;
             }
             const uint64_t word = b2i_ld64le(p);
-            q = probe(&in, table, p, word, min_len);
+            q = probe(&in, table, known, p, word, min_len);
             if (is_match(p, word, q, min_len)) {
                 break;
             }
@@ -191,7 +205,7 @@ B2I_LZ_TEMPLATE bool search_segment(search *state, const gear *g, const unsigned
             }
             table[learn_slot(p - 2, min_len, HASH_LOG)] = position(&in, p - 2);
             const uint64_t word = b2i_ld64le(p);
-            q = probe(&in, table, p, word, min_len);
+            q = probe(&in, table, known, p, word, min_len);
             if (!is_match(p, word, q, min_len)) {
                 p++;
                 step = g->step;
@@ -300,17 +314,30 @@ static B2I_LZ_APART bool search_pairs(search *state, const gear *g, const uint8_
 /* One copy of the loop for each length, apart, so that each has the registers to itself. */
 static B2I_LZ_APART bool search_high(search *c, const level *lv, const uint8_t *end)
 {
-    return search_segment(c, &lv->high, 8, end);
+    return search_segment(c, &lv->high, 8, false, end);
 }
 
 static B2I_LZ_APART bool search_low_6(search *c, const level *lv, const uint8_t *end)
 {
-    return search_segment(c, &lv->low, 6, end);
+    return search_segment(c, &lv->low, 6, false, end);
 }
 
 static B2I_LZ_APART bool search_low_5(search *c, const level *lv, const uint8_t *end)
 {
-    return search_segment(c, &lv->low, 5, end);
+    return search_segment(c, &lv->low, 5, false, end);
+}
+
+/* The same where words are known; near ones are those of the low gears that there are then. */
+enum { KNOWN_NEAR_LEN = 5 };
+
+static B2I_LZ_APART bool search_high_known(search *c, const level *lv, const uint8_t *end)
+{
+    return search_segment(c, &lv->high, 8, true, end);
+}
+
+static B2I_LZ_APART bool search_low_known(search *c, const level *lv, const uint8_t *end)
+{
+    return search_segment(c, &lv->low, KNOWN_NEAR_LEN, true, end);
 }
 
 /*
@@ -328,7 +355,9 @@ static bool shift_and_search(search *c, const level *lv, bool low, tally *t)
     const size_t before = lz_cost(&c->sink);
     size_t left = (size_t)(c->src_end - SEARCH_END - p);
     const uint8_t *end = p + (left < c->segment ? left : c->segment);
-    bool fits = !low                   ? search_high(c, lv, end)
+    bool fits = LZ_HAS_DICTS && c->known != NULL
+                    ? (low ? search_low_known : search_high_known)(c, lv, end)
+                : !low                 ? search_high(c, lv, end)
                 : lv->low_len == PAIRS ? search_pairs(c, &lv->low, end)
                 : lv->low_len == 5     ? search_low_5(c, lv, end)
                                        : search_low_6(c, lv, end);
@@ -392,11 +421,15 @@ static bool search_all(search *c, const level *lv)
     return true;
 }
 
+static inline size_t segment_len(size_t n)
+{
+    const size_t part = n / NSEGMENTS;
+    return part < MIN_SEGMENT ? MIN_SEGMENT : part > MAX_SEGMENT ? MAX_SEGMENT : part;
+}
+
 /* A search that is to begin. */
 static inline search search_begin(b2i_lz_table *t, const uint8_t *src, size_t n, lz_sink sink)
 {
-    size_t part = n / NSEGMENTS;
-    part = part < MIN_SEGMENT ? MIN_SEGMENT : part > MAX_SEGMENT ? MAX_SEGMENT : part;
     search s = { .t = t,
                  .src = src,
                  .src_end = src + n,
@@ -405,10 +438,19 @@ static inline search search_begin(b2i_lz_table *t, const uint8_t *src, size_t n,
                  .sink = sink,
                  .begin = lz_cost(&sink),
                  .enough = n,
-                 .segment = part,
+                 .segment = segment_len(n),
                  .positions = { (uintptr_t)src - t->base, t->base },
                  .step = 1 };
     return s;
+}
+
+/* The first nknown bytes, whose words are known, are not to be coded. */
+static inline void search_behind(search *s, size_t nknown, const known_words *known)
+{
+    s->p = s->src + (nknown > 0 ? nknown : 1);
+    s->anchor = s->src + nknown;
+    s->segment = segment_len((size_t)(s->src_end - s->anchor));
+    s->known = known;
 }
 
 #endif

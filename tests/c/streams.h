@@ -124,14 +124,19 @@ static inline size_t encode(int clevel, const uint8_t *data, size_t n, uint8_t *
 /* FNV-1a of all streams so far. */
 static uint64_t streams_hash = 14695981039346656037U;
 
+static inline void add_to_hash(const uint8_t *stream, size_t len)
+{
+    for (size_t i = 0; i < len; i++) {
+        streams_hash = (streams_hash ^ stream[i]) * 1099511628211U;
+    }
+}
+
 static inline size_t round_trip(const uint8_t *data, size_t n, int clevel)
 {
     uint8_t *dst = room_of(n), *src = guarded_copy(&in_room, data, n);
     size_t len = encode(clevel, src, n, dst, n);
     CHECK(len < n); /* as long as the input would mean raw */
-    for (size_t i = 0; i < len; i++) {
-        streams_hash = (streams_hash ^ dst[i]) * 1099511628211U;
-    }
+    add_to_hash(dst, len);
     if (len != 0) {
         CHECK_EQ(decode(dst, len, n, data), B2C_OK);
         if (coder->foreign_decode != NULL) {

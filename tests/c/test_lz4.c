@@ -14,7 +14,7 @@
 static b2c_status encode_own(b2i_codec_state *s, int clevel, const uint8_t *src, size_t n,
                              uint8_t *dst, size_t cap, size_t *out_len)
 {
-    return b2i_lz4_encode(s, clevel, src, n, dst, cap, out_len);
+    return b2i_lz4_encode(s, clevel, NULL, src, n, dst, cap, out_len);
 }
 
 static b2c_status decode_own(b2i_codec_state *s, b2i_span dict, b2i_span src, uint8_t *dst,
@@ -262,6 +262,61 @@ static void test_dictionary(void)
 }
 #endif
 
+/* Our own streams with a dictionary, whatever the state has seen before. */
+static void test_own_dictionary(void)
+{
+    enum { MAX = 20000, DICT = 70000, HEAD = 2500, FAR = 60000 };
+    static const size_t dict_lens[] = { 1, 7, 8, 9, 100, 3000, 65535, 65536, 65537, DICT };
+    uint8_t *bytes = room_of(DICT), *data = room_of(MAX), *stream = room_of(MAX);
+    uint64_t r = 5;
+    generate(bytes, DICT, 6, 1);
+    for (int round = 0; round < 200; round++) {
+        const size_t n = 16 + (size_t)(harness_random(&r) % (round % 2 == 0 ? MAX - 16 : 200));
+        const int clevel = 1 + round % B2I_MAX_CLEVEL;
+        b2i_span content = b2i_span_of(bytes, dict_lens[round % 10]);
+        b2i_lz4_dict *dict = b2i_lz4_dict_new(content); /* often where the one before was */
+        CHECK(dict != NULL);
+        generate(data, n, round % NKINDS, (uint64_t)round);
+        const size_t head = n / 2 < HEAD ? n / 2 : HEAD;
+        memcpy(data, bytes + (content.n > FAR ? content.n - FAR : 0), head);
+        if (content.n < HEAD) { /* matches that begin in the dictionary and go on in the stream */
+            for (size_t i = 0; i < n; i++) {
+                data[i] = bytes[i % content.n];
+            }
+            data[n / 3] ^= 1;
+        }
+        size_t len, again, plain;
+        for (int k = 0; k < 2; k++) { /* where the dictionary is joined with it, and where it was */
+            uint8_t *src = guarded_copy(&in_room, data, n);
+            CHECK_EQ(b2i_lz4_encode(state, clevel, dict, src, n, stream, n - 1, &len), B2C_OK);
+            add_to_hash(stream, len);
+        }
+        CHECK_EQ(b2i_lz4_encode(state, clevel, NULL, data, n, stream, n - 1, &plain), B2C_OK);
+        for (size_t cap = len + 8; len > 0 && cap-- > 0; cap -= cap < len ? cap / 5 : 0) {
+            uint8_t *dst = guarded_room(&out_room, cap);
+            CHECK_EQ(b2i_lz4_encode(state, clevel, dict, data, n, dst, cap, &again), B2C_OK);
+            CHECK(again == 0 || again == len);
+            CHECK(again == len || cap < len + coder->slack);
+            memcpy(stream, dst, again);
+        }
+        b2i_free(dict);
+        if (len > 0) {
+            CHECK_EQ(b2i_lz4_encode(state, clevel, NULL, data, n, stream, 0, &again), B2C_OK);
+            dict = b2i_lz4_dict_new(content);
+            CHECK_EQ(b2i_lz4_encode(state, clevel, dict, data, n, stream, n - 1, &again), B2C_OK);
+            CHECK_EQ(again, len);
+            CHECK_EQ(decode_with(content, stream, len, n, data), B2C_OK);
+            b2i_free(dict);
+        }
+        if (content.n >= HEAD && head == HEAD) {
+            CHECK(len > 0 && (plain == 0 || len + HEAD / 3 < plain));
+        }
+    }
+    free(bytes);
+    free(data);
+    free(stream);
+}
+
 /* Whether it shrinks is known without doing it, wherever in the data what repeats is. */
 static void test_look(void)
 {
@@ -461,7 +516,7 @@ int main(void)
         .foreign_decode = decode_by_library,
 #endif
         .max_clevel = B2I_LZ4_MID,
-        .hash = 0xac7bb4d6e413c901,
+        .hash = 0xa010d9239c769d0f,
         .slack = 8,
     };
     begin(&lz4, 1 << 20);
@@ -471,6 +526,7 @@ int main(void)
     test_malformed();
     test_huge_length();
     test_copies();
+    test_own_dictionary();
     check_round_trips();
     check_cap();
     check_determinism();
