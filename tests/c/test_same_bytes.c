@@ -82,8 +82,8 @@ int main(void)
         { B2C_CODEC_LZ4, true, 0x15fd8b616740b389 },
         { B2C_CODEC_LZ4HC, false, 0xd7dd61cad67490f },
         { B2C_CODEC_LZ4HC, true, 0x1cd0e9dad75df675 },
-        { B2C_CODEC_ZSTD, false, 0x3dd1fac77041ec9c },
-        { B2C_CODEC_ZSTD, true, 0x7366b2abb7cd40c7 },
+        { B2C_CODEC_ZSTD, false, 0x6b7e02b2600b8f1 },
+        { B2C_CODEC_ZSTD, true, 0x854911b7ab28070e },
     };
     static uint8_t src[MAX], dst[MAX + 32];
     b2c_ctx *ctx = NULL;
