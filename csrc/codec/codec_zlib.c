@@ -156,7 +156,9 @@ enum {
     NEXT_TO_NOTHING = 512, /* at the highest level, only what shrinks to such a part */
     EASY_LEVEL = 8,        /* of the library, for what is between: it saves a quarter of some */
     VERY_EASY = 32,        /* what shrinks to such a part */
-    VERY_EASY_LEVEL = 7    /* does with this level */
+    VERY_EASY_LEVEL = 7,   /* does with this level */
+    MAX_SHORT = 4096,      /* streams in which the levels that follow */
+    SHORT_LEVEL = 6        /* longer chains gain next to nothing for twice the time */
 };
 
 /* Puts head and tail around len bytes of deflate that are in their place, and tells the sum. */
@@ -266,7 +268,9 @@ static b2c_status zlib_encode(b2i_codec_state *state, int clevel, const b2i_dict
             }
             nhard = 0;
         }
-        return encode_well(state, levels[clevel], nhard, src, n, dst, cap, out_len);
+        const int level =
+            n <= MAX_SHORT && levels[clevel] > SHORT_LEVEL ? SHORT_LEVEL : levels[clevel];
+        return encode_well(state, level, nhard, src, n, dst, cap, out_len);
     }
     const size_t ours = *out_len;
     if (clevel < B2I_MAX_CLEVEL || ours <= n / NEXT_TO_NOTHING || cap - ours < ours) {
