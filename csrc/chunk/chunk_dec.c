@@ -103,7 +103,7 @@ static b2c_status fill_range(b2i_worker *w, const b2i_chunk *c, uint32_t at, siz
         b2i_stream_copy(dst, s.p, n);
         b2i_stream_end();
     } else {
-        memcpy(dst, s.p, n);
+        b2i_copy(dst, s.p, n);
     }
     return B2C_OK;
 }

@@ -7,6 +7,7 @@
 #include "chunk_format.h"
 #include "checked.h"
 #include "special.h"
+#include "stream.h"
 #include "tune.h"
 
 #include <pthread.h>
@@ -105,7 +106,7 @@ static b2c_status put_memcpy(const b2i_plan *p, uint8_t flags, uint8_t *dst, siz
     }
     put_head(p, flags | FLAG_MEMCPY, 0, (uint32_t)need, dst);
     if (p->src.n > 0) {
-        memcpy(dst + B2C_HEADER_LEN, p->src.p, p->src.n);
+        b2i_copy(dst + B2C_HEADER_LEN, p->src.p, p->src.n);
     }
     return B2C_OK;
 }

@@ -1,5 +1,5 @@
 /*
- * stream.c: writing large results past the caches.
+ * stream.c: copying and writing large results.
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #ifdef __linux__
@@ -88,3 +88,14 @@ void b2i_stream_end(void)
 }
 
 #endif
+
+void b2i_copy(uint8_t *dst, const uint8_t *src, size_t n)
+{
+    enum { PIECE = 256 * 1024 };
+    for (; n > PIECE; n -= PIECE) {
+        memcpy(dst, src, PIECE);
+        dst += PIECE;
+        src += PIECE;
+    }
+    memcpy(dst, src, n);
+}

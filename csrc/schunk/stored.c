@@ -3,6 +3,7 @@
  * decoded. SPDX-License-Identifier: BSD-3-Clause
  */
 #include "schunk.h"
+#include "stream.h"
 
 static b2c_status check_nchunk(const b2c_schunk *s, uint64_t nchunk, b2c_error *err)
 {
@@ -432,7 +433,7 @@ b2c_status b2i_schunk_get_chunk(const b2c_schunk *s, uint64_t nchunk, uint8_t *d
             st = b2i_fail_sizes(err, B2C_E_OUTPUT_SIZE, B2C_NO_OFFSET,
                                 "the output buffer is smaller than the chunk", bytes.n, dst_cap);
         } else {
-            memcpy(dst, bytes.p, bytes.n);
+            b2i_copy(dst, bytes.p, bytes.n);
         }
     }
     b2i_scratch_free(&scratch);
