@@ -91,10 +91,10 @@ size_t b2i_lz4_put_in_front(const uint8_t *lits, size_t nlit, uint8_t *dst, size
 b2c_status b2i_lz4_decode(b2i_span dict, b2i_span src, uint8_t *dst, size_t n);
 
 /*
- * Whether coding bytes by how often their values occur saves no more than 1/512 of n, but for what
+ * Whether coding bytes by how often their values occur saves no more than a part of n, but for what
  * it would save by chance; false of 2^28 bytes and more.
  */
-bool b2i_is_flat(const uint8_t *src, size_t n);
+bool b2i_is_flat(const uint8_t *src, size_t n, unsigned part);
 
 /*
  * Whether matches of four bytes and more would save more than nbytes of the n < 2^32 at src, whose

@@ -236,7 +236,7 @@ static b2c_status find_hard(b2i_codec_state *state, const uint8_t *src, size_t n
     B2I_TRY(b2i_lz4_look_at(state, src, n, dst, cap, &look));
     const size_t start = look.shrinks ? look.nhard : n;
     const bool is_hard = (start == n || (start >= LEAST && start >= n / 8)) &&
-                         b2i_is_flat(src, start) &&
+                         b2i_is_flat(src, start, 512) &&
                          !b2i_short_matches_save(src, start, start / 256);
     *nhard = is_hard ? start : 0;
     return B2C_OK;

@@ -31,7 +31,8 @@ enum {
     MAX_LITERALS = 65536,
     NEAR_DISTS = 256, /* whose symbols are in a table by themselves */
     FAR_LOG2 = 7,     /* those beyond have the same symbol as 2^7 - 1 others, at least */
-    LONG_ROW = 4096,  /* literals that are a block by themselves */
+    LONG_ROW = 4096,  /* literals that are a block by themselves; */
+    FLAT_ROW = 512,   /* those that are stored then */
     MAX_STORED = 65535,
     MARGIN = 8 /* bytes that are written beyond the bits there are */
 };
@@ -414,6 +415,19 @@ static B2I_LZ_APART bool end_with_literals(deflater *d, seq *last, size_t nlit, 
     return end_block(d, is_last);
 }
 
+/*
+ * How many of so many literals, FLAT_ROW or more, should be blocks by themselves: all, or none, or
+ * all but the last ones, which may be where what follows begins.
+ */
+static B2I_LZ_APART size_t row_len(const uint8_t *lits, size_t n)
+{
+    enum { LITTLE = 32 }; /* part that codes would save */
+    const size_t front = n - n / 8;
+    return n >= LONG_ROW || b2i_is_flat(lits, n, LITTLE) ? n
+           : b2i_is_flat(lits, front, LITTLE)            ? front
+                                                         : 0;
+}
+
 /* Many literals, in blocks of their own. */
 static B2I_LZ_APART bool add_row(deflater *d, seq *next, size_t nlit)
 {
@@ -452,12 +466,13 @@ static inline bool lz_put(lz_sink *s, const uint8_t *anchor, const uint8_t *p, s
     enum { ABOUT = 3 }; /* bytes of a match */
     size_t nlit = (size_t)(p - anchor);
     s->cost += nlit + ABOUT;
-    if (nlit >= LONG_ROW) {
-        if (!add_row(s->d, s->next, nlit)) {
+    const size_t row = nlit >= FLAT_ROW ? row_len(anchor, nlit) : 0;
+    if (row > 0) {
+        if (!add_row(s->d, s->next, row)) {
             return false;
         }
         begin_block(s);
-        nlit = 0;
+        nlit -= row;
     }
     while (len > MAX_MATCH) { /* what remains must not be shorter than a match may be */
         size_t n = len < MAX_MATCH + MIN_MATCH ? MAX_MATCH - MIN_MATCH : MAX_MATCH;
@@ -514,10 +529,15 @@ b2c_status b2i_deflate_encode(b2i_codec_state *state, const b2i_deflate_effort *
     b2i_lz_end(t, n);
 
     size_t rest = (size_t)(s.src_end - s.anchor);
+    const size_t row = rest >= FLAT_ROW ? row_len(s.anchor, rest) : 0;
     seq *last = s.sink.next;
-    if (fits && rest >= LONG_ROW && last > d->seqs) {
+    if (fits && row > 0 && last > d->seqs) {
         fits = end_with_literals(d, last, 0, false);
         last = d->seqs;
+    }
+    if (fits && row > 0 && row < rest) {
+        fits = add_row(d, last, row);
+        rest -= row;
     }
     fits = fits && end_with_literals(d, last, rest, true);
     uint8_t *op = d->out.op;

@@ -49,7 +49,7 @@ static uint32_t bits_of_byte(const uint8_t *src, size_t n)
     return total == 0 ? 0 : (uint32_t)(bits / total);
 }
 
-bool b2i_is_flat(const uint8_t *src, size_t n)
+bool b2i_is_flat(const uint8_t *src, size_t n, unsigned part)
 {
     enum { BY_CHANCE = 255 + 3 * 22 }; /* chi-squared of equal frequencies and 256 values */
     uint32_t counts[2][256] = { { 0 } };
@@ -65,7 +65,7 @@ bool b2i_is_flat(const uint8_t *src, size_t n)
         squares += count * count;
     }
     /* chi-squared times n; a code for so uneven values saves 0.72 bits for each 1 of it */
-    return 256 * squares - (uint64_t)n * n <= n * (BY_CHANCE + (uint64_t)n / 46);
+    return 256 * squares - (uint64_t)n * n <= n * (BY_CHANCE + (uint64_t)n * 11 / part);
 }
 
 /*
