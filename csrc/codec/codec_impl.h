@@ -97,6 +97,12 @@ b2c_status b2i_lz4_decode(b2i_span dict, b2i_span src, uint8_t *dst, size_t n);
 bool b2i_is_flat(const uint8_t *src, size_t n, unsigned part);
 
 /*
+ * Whether a stream has repetitions: whether more than 1/512 of it would be saved by matches of 6
+ * bytes, as far as a look at one position in 16 tells.  Returns early when it has.
+ */
+bool b2i_has_matches(const uint8_t *src, size_t n);
+
+/*
  * Whether matches of four bytes and more would save more than nbytes of the n < 2^32 at src, whose
  * bytes are coded by their frequency otherwise.  Looks at a part of the words, so it is a guess.
  */

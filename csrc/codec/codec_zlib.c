@@ -223,10 +223,23 @@ static b2c_status encode_well(b2i_codec_state *state, int level, size_t nstored,
     return B2C_OK;
 }
 
+/* How many bytes at the start codes would make less than a 64th smaller, of short streams none. */
+static size_t flat_start(const uint8_t *src, size_t n)
+{
+    enum { SEGMENT = 4096, LAST = 1024, LEAST = 4 * SEGMENT };
+    size_t flat = 0;
+    for (size_t len = SEGMENT; n >= LEAST && len >= LAST; len /= 2) {
+        while (n - flat >= len && b2i_is_flat(src + flat, len, 64)) {
+            flat += len;
+        }
+    }
+    return flat;
+}
+
 /*
- * How many bytes at the start, or all, are not worth the effort: they have no matches, and their
- * values are all as frequent.  Planes of noise are so, and the rows that bitshuffled data begin
- * with.  What matches of three bytes save of whole planes, up to a thirtieth, is not seen.
+ * How many bytes at the start, or all, are not worth the effort: they have no matches, or few, and
+ * their values are all as frequent.  Planes of noise are so, and the rows that bitshuffled data
+ * begin with.  What matches of three bytes save of whole planes, up to a thirtieth, is not seen.
  */
 static b2c_status find_hard(b2i_codec_state *state, const uint8_t *src, size_t n, uint8_t *dst,
                             size_t cap, size_t *nhard)
@@ -234,11 +247,14 @@ static b2c_status find_hard(b2i_codec_state *state, const uint8_t *src, size_t n
     enum { LEAST = 2048 };
     b2i_lz4_look look;
     B2I_TRY(b2i_lz4_look_at(state, src, n, dst, cap, &look));
-    const size_t start = look.shrinks ? look.nhard : n;
-    const bool is_hard = (start == n || (start >= LEAST && start >= n / 8)) &&
-                         b2i_is_flat(src, start, 512) &&
-                         !b2i_short_matches_save(src, start, start / 256);
-    *nhard = is_hard ? start : 0;
+    size_t start = look.shrinks ? look.nhard : n;
+    bool is_hard =
+        (start == n || (start >= LEAST && start >= n / 8)) && b2i_is_flat(src, start, 512);
+    if (!is_hard && look.shrinks) {
+        start = flat_start(src, n);
+        is_hard = start < n && start >= n / 8 && !b2i_has_matches(src, start);
+    }
+    *nhard = is_hard && !b2i_short_matches_save(src, start, start / 256) ? start : 0;
     return B2C_OK;
 }
 

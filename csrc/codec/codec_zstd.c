@@ -32,40 +32,6 @@ static b2c_status status_of(size_t result, b2c_status otherwise)
     return ZSTD_getErrorCode(result) == ZSTD_error_memory_allocation ? B2C_E_MEMORY : otherwise;
 }
 
-/*
- * Whether a stream has repetitions: whether more than 1/512 of it would be saved by matches of 6
- * bytes, as far as a look at one position in 16 tells.  Returns early when it has.  Versions
- * before 1.5.5 search data without any at full effort, at a tenth of the speed.
- */
-static bool has_matches(const uint8_t *src, size_t n)
-{
-    enum { LOG = 12, MAX_STEP = 16 };
-    uint32_t last[1 << LOG] = { 0 };
-    const size_t enough = n / 512;
-    size_t saved = 0, at = 1, misses = 0;
-    while (at + 8 <= n) {
-        uint64_t here = b2i_ld64le(src + at) << 16; /* 6 bytes */
-        uint32_t *slot = &last[here * UINT64_C(0x9E3779B185EBCA87) >> (64 - LOG)];
-        size_t then = *slot;
-        *slot = (uint32_t)at;
-        if (b2i_ld64le(src + then) << 16 != here) {
-            size_t step = 1 + (misses++ >> 5);
-            at += step < MAX_STEP ? step : MAX_STEP;
-            continue;
-        }
-        const uint8_t *p = src + at + 6;
-        const size_t left = (size_t)(src + n - p), most = enough - saved;
-        const size_t len = 6 + b2i_lz_equal(p, src + then + 6, p + (left < most ? left : most));
-        saved += len - 5;
-        if (saved > enough) {
-            return true;
-        }
-        at += len;
-        misses = 0;
-    }
-    return false;
-}
-
 static ZSTD_CCtx *context(void **kept)
 {
     if (*kept == NULL && b2i_library_may_alloc()) {
@@ -187,9 +153,12 @@ static b2c_status encode_frame(b2i_codec_state *state, int clevel, const b2i_dic
         size_t most = clevel == B2I_MAX_CLEVEL ? MAX_SHORT : MIN_PROBED;
         B2I_TRY(encode_start(state, src, n < most ? n : most, &easy));
     }
-    /* Without matches all levels do the same; but the highest looks for the shortest ones. */
+    /*
+     * Without matches all levels do the same, but versions before 1.5.5 search at full effort, at a
+     * tenth of the speed; and the highest looks for the shortest ones.
+     */
     if (easy.len == 0 && clevel > 1 && clevel < B2I_MAX_CLEVEL && n >= MIN_PROBED &&
-        !has_matches(src, n) && !b2i_short_matches_save(src, n, n / 128)) {
+        !b2i_has_matches(src, n) && !b2i_short_matches_save(src, n, n / 128)) {
         clevel = 1;
     }
     bool fast = clevel == 1 && !use_dict && !is_far;

@@ -1,5 +1,5 @@
 /*
- * repeats.c: estimates of what short matches, and codes by frequency, would save.
+ * repeats.c: estimates of what matches, and codes by frequency, would save.
  * SPDX-License-Identifier: BSD-3-Clause
  *
  * High levels find matches of four and five bytes.  These pay where a byte takes about eight bits
@@ -111,6 +111,35 @@ bool b2i_short_matches_save(const uint8_t *src, size_t n, size_t nbytes)
                 }
             }
         }
+    }
+    return false;
+}
+
+bool b2i_has_matches(const uint8_t *src, size_t n)
+{
+    enum { LOG = 12, MAX_STEP = 16 };
+    uint32_t last[1 << LOG] = { 0 };
+    const size_t enough = n / 512;
+    size_t saved = 0, at = 1, misses = 0;
+    while (at + 8 <= n) {
+        uint64_t here = b2i_ld64le(src + at) << 16; /* 6 bytes */
+        uint32_t *slot = &last[here * UINT64_C(0x9E3779B185EBCA87) >> (64 - LOG)];
+        size_t then = *slot;
+        *slot = (uint32_t)at;
+        if (b2i_ld64le(src + then) << 16 != here) {
+            size_t step = 1 + (misses++ >> 5);
+            at += step < MAX_STEP ? step : MAX_STEP;
+            continue;
+        }
+        const uint8_t *p = src + at + 6;
+        const size_t left = (size_t)(src + n - p), most = enough - saved;
+        const size_t len = 6 + b2i_lz_equal(p, src + then + 6, p + (left < most ? left : most));
+        saved += len - 5;
+        if (saved > enough) {
+            return true;
+        }
+        at += len;
+        misses = 0;
     }
     return false;
 }

@@ -144,7 +144,10 @@ static void test_round_trips(const b2i_codec *codec)
     free(data);
 }
 
-/* What begins with noise, as bitshuffled data do, is no larger for it than the noise is. */
+/*
+ * What begins with noise, as bitshuffled data do, is no larger for it than the noise is, also where
+ * something is repeated by chance.
+ */
 static void test_hard_start(const b2i_codec *codec)
 {
     enum { REST = 30000, MAX = 200000 };
@@ -152,6 +155,7 @@ static void test_hard_start(const b2i_codec *codec)
     for (size_t hard = 1000; hard <= MAX; hard += hard < 9000 ? 1990 : 21111) {
         generate(data, hard, RANDOM, hard);
         generate(data + hard, REST, NUMBERS, hard);
+        memcpy(data + hard / 2, data, hard / 19 % 16);
         for (int clevel = 3; clevel <= 9; clevel += 2) {
             size_t rest = round_trip(codec, clevel, NULL, data + hard, REST);
             size_t len = round_trip(codec, clevel, NULL, data, hard + REST);
