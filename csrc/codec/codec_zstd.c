@@ -16,7 +16,6 @@
 enum {
     MIN_PROBED = 4096,
     MAX_SHORT = 16384,
-    MAX_ROOMY = 4096, /* streams up to here get all the room they may need */
     SLACK = 16,
     DICT_LEVEL = 1,    /* of all frames made with a dictionary */
     TRAIN_FACTOR = 64, /* a dictionary is trained on up to so many times its size */
@@ -200,12 +199,12 @@ static b2c_status zstd_encode(b2i_codec_state *state, int clevel, const b2i_dict
                               const uint8_t *src, size_t n, uint8_t *dst, size_t cap,
                               size_t *out_len)
 {
-    if (n > MAX_ROOMY) {
+    if (n > MAX_SHORT) {
         B2I_TRY(encode_frame(state, clevel, dict, src, n, dst, cap, out_len));
         *out_len = *out_len + SLACK <= cap ? *out_len : 0;
         return B2C_OK;
     }
-    uint8_t roomy[ZSTD_COMPRESSBOUND(MAX_ROOMY)];
+    uint8_t roomy[ZSTD_COMPRESSBOUND(MAX_SHORT)];
     B2I_TRY(encode_frame(state, clevel, dict, src, n, roomy, sizeof roomy, out_len));
     *out_len = *out_len <= cap ? *out_len : 0;
     memcpy(dst, roomy, *out_len);
