@@ -25,7 +25,7 @@ enum { B2I_MAX_CLEVEL = 9 };
 /* Each field is NULL until its codec needs it, and belongs to that codec. */
 struct b2i_codec_state {
     void *lz;                              /* hash tables of our own encoders */
-    struct b2i_lz4_room *lz4;              /* for streams with a dictionary */
+    struct b2i_lz4_joined *lz4;            /* for streams with a dictionary */
     void *lz4hc;                           /* compression state */
     void *zstd_enc, *zstd_fast, *zstd_far; /* contexts: the second for level 1 */
     void *zstd_dec;
@@ -72,7 +72,7 @@ b2c_status b2i_blosclz_decode(b2i_codec_state *state, const b2i_dict *dict, b2i_
  */
 enum { B2I_LZ4_MID = B2I_MAX_CLEVEL + 1 }; /* a level for LZ4HC, without dictionaries */
 typedef struct b2i_lz4_dict b2i_lz4_dict;
-b2i_lz4_dict *b2i_lz4_dict_new(b2i_span bytes); /* copied; for b2i_free(); NULL: no memory */
+b2i_lz4_dict *b2i_lz4_dict_new(b2i_span bytes); /* not empty; copied; for b2i_free(), or NULL */
 b2c_status b2i_lz4_encode(b2i_codec_state *state, int clevel, const b2i_lz4_dict *dict,
                           const uint8_t *src, size_t n, uint8_t *dst, size_t cap, size_t *out_len);
 /* What a look, no longer than needed to know it, tells of a stream. */

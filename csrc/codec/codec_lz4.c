@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: BSD-3-Clause
  *
  * Every stream is one independent LZ4 block.  A dictionary is what stands before it; what an
- * encoder learns of one is made once and copied for each stream.
+ * encoder learns of one is made once.
  */
 #include "codec_impl.h"
 

@@ -153,7 +153,7 @@ b2i_lz4_dict *b2i_lz4_dict_new(b2i_span bytes)
 }
 
 /* A dictionary and behind it a stream, as the search wants them. */
-struct b2i_lz4_room {
+struct b2i_lz4_joined {
     uint64_t dict; /* its ID: most streams find it here */
     size_t n;
     uint8_t bytes[];
@@ -163,22 +163,22 @@ struct b2i_lz4_room {
 static const uint8_t *join(b2i_codec_state *state, const b2i_lz4_dict *dict, const uint8_t *src,
                            size_t n)
 {
-    struct b2i_lz4_room *room = state->lz4;
-    if (room == NULL || room->n < dict->n + n) {
-        b2i_free(room);
-        room = state->lz4 = b2i_malloc(sizeof *room + dict->n + n);
-        if (room == NULL) {
+    struct b2i_lz4_joined *joined = state->lz4;
+    if (joined == NULL || joined->n < dict->n + n) {
+        b2i_free(joined);
+        joined = state->lz4 = b2i_malloc(sizeof *joined + dict->n + n);
+        if (joined == NULL) {
             return NULL;
         }
-        room->n = dict->n + n;
-        room->dict = 0;
+        joined->n = dict->n + n;
+        joined->dict = 0;
     }
-    if (room->dict != dict->id) {
-        memcpy(room->bytes, dict->bytes, dict->n);
-        room->dict = dict->id;
+    if (joined->dict != dict->id) {
+        memcpy(joined->bytes, dict->bytes, dict->n);
+        joined->dict = dict->id;
     }
-    memcpy(room->bytes + dict->n, src, n);
-    return room->bytes;
+    memcpy(joined->bytes + dict->n, src, n);
+    return joined->bytes;
 }
 
 /*

@@ -444,11 +444,10 @@ static inline search search_begin(b2i_lz_table *t, const uint8_t *src, size_t n,
     return s;
 }
 
-/* The first nknown bytes, whose words are known, are not to be coded. */
+/* The first bytes, nknown > 0, whose words are known, are not to be coded. */
 static inline void search_behind(search *s, size_t nknown, const known_words *known)
 {
-    s->p = s->src + (nknown > 0 ? nknown : 1);
-    s->anchor = s->src + nknown;
+    s->p = s->anchor = s->src + nknown;
     s->segment = segment_len((size_t)(s->src_end - s->anchor));
     s->known = known;
 }
