@@ -103,6 +103,12 @@ bool b2i_is_flat(const uint8_t *src, size_t n, unsigned part);
 bool b2i_has_matches(const uint8_t *src, size_t n);
 
 /*
+ * Whether matches with what is among the first bytes, nfront < n, would save more than a 128th of
+ * n, no farther away than a window: matches of 86 bytes are seen, of shorter ones some.
+ */
+bool b2i_recurs(const uint8_t *src, size_t nfront, size_t n, size_t window);
+
+/*
  * Whether matches of four bytes and more would save more than nbytes of the n < 2^32 at src, whose
  * bytes are coded by their frequency otherwise.  Looks at a part of the words, so it is a guess.
  */

@@ -54,7 +54,7 @@ static size_t skipped_start(const uint8_t *src, size_t nhard, size_t n, size_t c
     enum { LEAST = 1024, WINDOW = 65536 };
     const size_t nlit = nhard / 3 * 2;
     const bool pays = nlit >= LEAST && nlit >= n / 16 && b2i_lz4_room_in_front(nlit) < cap &&
-                      !short_matches_save(src, nlit, WINDOW);
+                      !short_matches_save(src, nlit, WINDOW) && !b2i_recurs(src, nlit, n, WINDOW);
     return pays ? nlit : 0;
 }
 

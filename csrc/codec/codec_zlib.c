@@ -237,14 +237,15 @@ static size_t flat_start(const uint8_t *src, size_t n)
 }
 
 /*
- * How many bytes at the start, or all, are not worth the effort: they have no matches, or few, and
- * their values are all as frequent.  Planes of noise are so, and the rows that bitshuffled data
- * begin with.  What matches of three bytes save of whole planes, up to a thirtieth, is not seen.
+ * How many bytes at the start, or all, are not worth the effort: they have no matches, or few, also
+ * with what follows, and their values are all as frequent.  Planes of noise are so, and the rows
+ * that bitshuffled data begin with.  What matches of three bytes save of whole planes, up to a
+ * thirtieth, is not seen.
  */
 static b2c_status find_hard(b2i_codec_state *state, const uint8_t *src, size_t n, uint8_t *dst,
                             size_t cap, size_t *nhard)
 {
-    enum { LEAST = 2048 };
+    enum { LEAST = 2048, WINDOW = 32768 };
     b2i_lz4_look look;
     B2I_TRY(b2i_lz4_look_at(state, src, n, dst, cap, &look));
     size_t start = look.shrinks ? look.nhard : n;
@@ -254,7 +255,9 @@ static b2c_status find_hard(b2i_codec_state *state, const uint8_t *src, size_t n
         start = flat_start(src, n);
         is_hard = start < n && start >= n / 8 && !b2i_has_matches(src, start);
     }
-    *nhard = is_hard && !b2i_short_matches_save(src, start, start / 256) ? start : 0;
+    is_hard = is_hard && !b2i_short_matches_save(src, start, start / 256) &&
+              (start == n || !b2i_recurs(src, start, n, WINDOW));
+    *nhard = is_hard ? start : 0;
     return B2C_OK;
 }
 

@@ -143,3 +143,27 @@ bool b2i_has_matches(const uint8_t *src, size_t n)
     }
     return false;
 }
+
+bool b2i_recurs(const uint8_t *src, size_t nfront, size_t n, size_t window)
+{
+    enum { LOG = 12, EVERY = 16, STEP = 5 }; /* without a common divisor */
+    uint32_t places[1 << LOG] = { 0 };
+    size_t saved = 0;
+    const size_t enough = 64 + n / 128, end = n - nfront < window ? n : nfront + window;
+    for (size_t i = nfront < window ? 0 : nfront - window; i + 8 <= nfront; i += EVERY) {
+        places[b2i_lz_hash(b2i_ld64le(src + i), 6, LOG)] = (uint32_t)i;
+    }
+    for (size_t at = nfront; at + 8 <= end; at += STEP) {
+        const uint64_t word = b2i_ld64le(src + at);
+        const size_t then = places[b2i_lz_hash(word, 6, LOG)];
+        if ((b2i_ld64le(src + then) ^ word) << 16 == 0 && at - then <= window) {
+            const size_t len = 6 + b2i_lz_equal(src + at + 6, src + then + 6, src + end);
+            saved += len - 5;
+            if (saved > enough) {
+                return true;
+            }
+            at += len;
+        }
+    }
+    return false;
+}

@@ -188,6 +188,24 @@ static void test_cap(const b2i_codec *codec)
     }
 }
 
+/* Noise that comes again is not passed over, also where something else was repeated before. */
+static void test_noise_that_recurs(const b2i_codec *codec)
+{
+    enum { NOISE = 12000, BETWEEN = 4000, N = 3 * (NOISE + BETWEEN) };
+    uint8_t *data = room_of(N);
+    for (size_t stray = 0; stray <= 12; stray += 12) {
+        generate(data, N, 2, 1); /* few values */
+        generate(data, NOISE, RANDOM, 2);
+        memcpy(data + NOISE / 3, data, stray);
+        memcpy(data + NOISE + BETWEEN, data, NOISE);
+        for (int clevel = 3; clevel <= 9; clevel += 2) {
+            size_t len = round_trip(codec, clevel, NULL, data, N);
+            CHECK(len > 0 && len < NOISE + (N - 2 * NOISE) / 5 * 2);
+        }
+    }
+    free(data);
+}
+
 /* What fits is the same stream in any room, also where there is hardly more than it takes. */
 static void test_room(const b2i_codec *codec)
 {
@@ -552,6 +570,7 @@ int main(void)
         test_round_trips(codec);
         if (codec->id == B2C_CODEC_LZ4HC || codec->id == B2C_CODEC_ZLIB) {
             test_hard_start(codec);
+            test_noise_that_recurs(codec);
         }
         test_cap(codec);
         test_room(codec);
