@@ -32,13 +32,13 @@ enum {
     PAIR_LEN = 5,      /* shortest match of search_pairs() */
     MIN_SEGMENT = 256, /* of short streams: all trials and more shall fit */
     MAX_SEGMENT = 4096,
-    HASH_LOG = 12, /* of search_segment() */
-    KNOWN_LOG = 14,
-    FAR_LOG = 13,  /* of search_pairs(), by eight bytes */
-    NEAR_LOG = 14, /* by five */
-    NTRIALS = 4,   /* segments searched high, low, low, high */
-    CLEARLY = 10,  /* hundredths saved that make the first two of them enough */
-    NSEGMENTS = 16 /* until the next trial */
+    HASH_LOG = 12,  /* of search_segment() */
+    KNOWN_LOG = 14, /* of a dictionary: 2^12 would forget most of 32 kB */
+    FAR_LOG = 13,   /* of search_pairs(), by eight bytes */
+    NEAR_LOG = 14,  /* by five */
+    NTRIALS = 4,    /* segments searched high, low, low, high */
+    CLEARLY = 10,   /* hundredths saved that make the first two of them enough */
+    NSEGMENTS = 16  /* until the next trial */
 };
 
 typedef struct gear {

@@ -122,11 +122,11 @@ bool b2i_has_matches(const uint8_t *src, size_t n)
     const size_t enough = n / 512;
     size_t saved = 0, at = 1, misses = 0;
     while (at + 8 <= n) {
-        uint64_t here = b2i_ld64le(src + at) << 16; /* 6 bytes */
-        uint32_t *slot = &last[here * UINT64_C(0x9E3779B185EBCA87) >> (64 - LOG)];
+        const uint64_t word = b2i_ld64le(src + at);
+        uint32_t *slot = &last[b2i_lz_hash(word, 6, LOG)];
         size_t then = *slot;
         *slot = (uint32_t)at;
-        if (b2i_ld64le(src + then) << 16 != here) {
+        if ((b2i_ld64le(src + then) ^ word) << 16 != 0) {
             size_t step = 1 + (misses++ >> 5);
             at += step < MAX_STEP ? step : MAX_STEP;
             continue;
