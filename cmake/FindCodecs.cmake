@@ -46,7 +46,7 @@ function(b2c_bundled_library name definitions)
     target_include_directories(b2c_${name} SYSTEM INTERFACE
         $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/third_party/${dir}>)
     target_compile_definitions(b2c_${name} PRIVATE ${definitions})
-    target_compile_options(b2c_${name} PRIVATE $<$<CONFIG:Release>:-O3> -w)
+    target_compile_options(b2c_${name} PRIVATE ${B2C_FAST_FLAGS} -w)
     set_target_properties(b2c_${name} PROPERTIES
         C_VISIBILITY_PRESET hidden POSITION_INDEPENDENT_CODE ON)
     target_link_libraries(b2c_codecs INTERFACE b2c_${name})
