@@ -75,7 +75,10 @@ typedef struct b2i_lz4_dict b2i_lz4_dict;
 b2i_lz4_dict *b2i_lz4_dict_new(b2i_span bytes); /* not empty; copied; for b2i_free(), or NULL */
 b2c_status b2i_lz4_encode(b2i_codec_state *state, int clevel, const b2i_lz4_dict *dict,
                           const uint8_t *src, size_t n, uint8_t *dst, size_t cap, size_t *out_len);
-/* What a look, no longer than needed to know it, tells of a stream. */
+/*
+ * What a look, no longer than needed to know it, tells of a stream.  Where short matches, which it
+ * does not see, show at the start, it ends there: shrinks is assumed and nhard 0.
+ */
 typedef struct b2i_lz4_look {
     bool shrinks; /* by a 512th or more */
     size_t nhard; /* bytes at its start in which no matches were found */

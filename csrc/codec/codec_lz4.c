@@ -37,11 +37,10 @@ static b2c_status lz4_encode(b2i_codec_state *state, int clevel, const b2i_dict 
                           out_len);
 }
 
-/* Whether matches of four bytes, which the look does not see, save a 64th of the last bytes. */
-static bool short_matches_save(const uint8_t *src, size_t n, size_t last)
+/* Whether matches of four bytes save a 64th of n bytes. */
+static bool short_matches_save(const uint8_t *src, size_t n)
 {
-    last = last < n ? last : n;
-    return b2i_short_matches_save(src + n - last, last, last / 64);
+    return b2i_short_matches_save(src, n, n / 64);
 }
 
 /*
@@ -52,10 +51,24 @@ static bool short_matches_save(const uint8_t *src, size_t n, size_t last)
 static size_t skipped_start(const uint8_t *src, size_t nhard, size_t n, size_t cap)
 {
     enum { LEAST = 1024, WINDOW = 65536 };
-    const size_t nlit = nhard / 3 * 2;
+    const size_t nlit = nhard / 3 * 2, last = nlit < WINDOW ? nlit : WINDOW;
     const bool pays = nlit >= LEAST && nlit >= n / 16 && b2i_lz4_room_in_front(nlit) < cap &&
-                      !short_matches_save(src, nlit, WINDOW) && !b2i_recurs(src, nlit, n, WINDOW);
+                      !short_matches_save(src + nlit - last, last) &&
+                      !b2i_recurs(src, nlit, n, WINDOW);
     return pays ? nlit : 0;
+}
+
+/* How many bytes at the start, or all, are not given to the library. */
+static b2c_status find_skipped(b2i_codec_state *state, const uint8_t *src, size_t n, uint8_t *dst,
+                               size_t cap, size_t *nskipped)
+{
+    enum { LAST = 16384 };
+    const size_t last = n < LAST ? n : LAST;
+    b2i_lz4_look look;
+    B2I_TRY(b2i_lz4_look_at(state, src, n, dst, cap, &look));
+    const bool is_hard = !look.shrinks && !short_matches_save(src + n - last, last);
+    *nskipped = is_hard ? n : skipped_start(src, look.nhard, n, cap);
+    return B2C_OK;
 }
 
 static b2c_status lz4hc_encode(b2i_codec_state *state, int clevel, const b2i_dict *dict,
@@ -69,15 +82,12 @@ static b2c_status lz4hc_encode(b2i_codec_state *state, int clevel, const b2i_dic
     if (n > LZ4_MAX_INPUT_SIZE || cap == 0) { /* what the library takes */
         return B2C_OK;
     }
-    enum { SAMPLE = 16384 };
-    size_t nhard = 0;
+    size_t nskipped = 0;
     if (dict == NULL || dict->enc == NULL) {
-        b2i_lz4_look look;
-        B2I_TRY(b2i_lz4_look_at(state, src, n, dst, cap, &look));
-        if (!look.shrinks && !short_matches_save(src, n, SAMPLE)) {
+        B2I_TRY(find_skipped(state, src, n, dst, cap, &nskipped));
+        if (nskipped == n) {
             return B2C_OK;
         }
-        nhard = skipped_start(src, look.nhard, n, cap);
     }
     LZ4_streamHC_t *stream = state->lz4hc;
     if (stream == NULL) {
@@ -92,10 +102,10 @@ static b2c_status lz4hc_encode(b2i_codec_state *state, int clevel, const b2i_dic
     } else { /* makes what LZ4_compress_HC_extStateHC() makes, but does not clear 256 KiB before */
         LZ4_resetStreamHC_fast(stream, clevel);
     }
-    const size_t room = b2i_lz4_room_in_front(nhard);
-    int len = LZ4_compress_HC_continue(stream, (const char *)src + nhard, (char *)dst + room,
-                                       (int)(n - nhard), clamp_cap(cap - room));
-    *out_len = len > 0 ? b2i_lz4_put_in_front(src, nhard, dst, (size_t)len) : 0;
+    const size_t room = b2i_lz4_room_in_front(nskipped);
+    int len = LZ4_compress_HC_continue(stream, (const char *)src + nskipped, (char *)dst + room,
+                                       (int)(n - nskipped), clamp_cap(cap - room));
+    *out_len = len > 0 ? b2i_lz4_put_in_front(src, nskipped, dst, (size_t)len) : 0;
     return B2C_OK;
 }
 

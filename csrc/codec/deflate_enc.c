@@ -525,7 +525,7 @@ b2c_status b2i_deflate_encode(b2i_codec_state *state, const b2i_deflate_effort *
     d->block = src;
     search s = search_begin(t, src, n, (lz_sink){ d, d->seqs, 0, 0 });
     s.easy_ratio = effort->easy_ratio;
-    bool fits = search_all(&s, effort->pairs ? &good : &fast);
+    bool fits = search_all(&s, effort->pairs ? &good : &fast, search_end(&s));
     b2i_lz_end(t, n);
 
     size_t rest = (size_t)(s.src_end - s.anchor);

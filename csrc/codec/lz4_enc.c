@@ -182,13 +182,11 @@ static const uint8_t *join(b2i_codec_state *state, const b2i_lz4_dict *dict, con
 }
 
 /*
- * Searches src and puts what it finds, until so much is saved that it is enough.  *fits when the
- * output, at most room bytes, is not full and what is left fits as literals.  The first bytes of
- * src are those of the dictionary, if there is one.
+ * Begins to put what is found in src into at most room bytes.  The first bytes of src are those of
+ * the dictionary, if there is one.
  */
-static b2c_status put_matches(b2i_codec_state *state, const level *lv, const b2i_lz4_dict *dict,
-                              const uint8_t *src, size_t n, uint8_t *dst, size_t room,
-                              size_t enough, search *s, bool *fits)
+static b2c_status begin(b2i_codec_state *state, const b2i_lz4_dict *dict, const uint8_t *src,
+                        size_t n, uint8_t *dst, size_t room, search *s)
 {
     b2i_lz_table *t = b2i_lz_begin(state, n);
     if (t == NULL) {
@@ -202,13 +200,14 @@ static b2c_status put_matches(b2i_codec_state *state, const level *lv, const b2i
     if (dict != NULL) {
         search_behind(s, dict->n, &dict->words);
     }
-    s->enough = enough;
-    s->segment = enough < n ? MIN_SEGMENT : s->segment; /* enough is often found soon */
-    *fits = search_all(s, lv);
-    b2i_lz_end(t, n);
-    const size_t rest = (size_t)(s->src_end - s->anchor);
-    *fits = *fits && rest + rest / 255 + 2 <= (size_t)(s->sink.op_end - s->sink.op);
     return B2C_OK;
+}
+
+/* Whether what is left fits as literals. */
+static bool rest_fits(const search *s)
+{
+    const size_t rest = (size_t)(s->src_end - s->anchor);
+    return rest + rest / 255 + 2 <= (size_t)(s->sink.op_end - s->sink.op);
 }
 
 static bool takes(size_t n)
@@ -232,8 +231,9 @@ b2c_status b2i_lz4_encode(b2i_codec_state *state, int clevel, const b2i_lz4_dict
         n += dict->n;
     }
     search s;
-    bool fits;
-    B2I_TRY(put_matches(state, &levels[clevel], dict, src, n, dst, room, n, &s, &fits));
+    B2I_TRY(begin(state, dict, src, n, dst, room, &s));
+    const bool fits = search_all(&s, &levels[clevel], search_end(&s)) && rest_fits(&s);
+    b2i_lz_end(s.t, n);
     if (fits) {
         const size_t rest = (size_t)(s.src_end - s.anchor);
         *s.sink.op = (uint8_t)((rest < 15 ? rest : 15) << 4);
@@ -272,18 +272,26 @@ static size_t first_repeat(const uint8_t *block)
 b2c_status b2i_lz4_look_at(b2i_codec_state *state, const uint8_t *src, size_t n, uint8_t *dst,
                            size_t cap, b2i_lz4_look *look)
 {
+    enum { LONG = 32 * 1024, FIRST = 4096 };
     *look = (b2i_lz4_look){ false, 0 };
     if (!takes(n)) {
         return B2C_OK;
     }
     /* a 128th is enough: literals take no more than a 255th more than they are */
-    const size_t worth = n - 1 - n / 512, enough = n / 128 + 16;
+    const size_t worth = n - 1 - n / 512;
     search s;
-    B2I_TRY(put_matches(state, &levels[LOOK], NULL, src, n, dst, cap < worth ? cap : worth, enough,
-                        &s, &look->shrinks));
-    const size_t out = (size_t)(s.sink.op - dst), in = (size_t)(s.anchor - src);
-    look->shrinks = look->shrinks || in >= out + enough;
-    look->nhard = in > 0 ? first_repeat(dst) : 0;
+    B2I_TRY(begin(state, NULL, src, n, dst, cap < worth ? cap : worth, &s));
+    s.enough = n / 128 + 16;
+    s.segment = MIN_SEGMENT; /* it is often found soon */
+    bool fits = n < LONG || search_all(&s, &levels[LOOK], src + FIRST);
+    if (n >= LONG && fits && !saves_enough(&s) && b2i_short_matches_save(src, FIRST, FIRST / 64)) {
+        look->shrinks = true;
+    } else {
+        fits = fits && (saves_enough(&s) || search_all(&s, &levels[LOOK], search_end(&s)));
+        look->shrinks = (fits && rest_fits(&s)) || saves_enough(&s);
+        look->nhard = s.anchor > src ? first_repeat(dst) : 0;
+    }
+    b2i_lz_end(s.t, n);
     return B2C_OK;
 }
 

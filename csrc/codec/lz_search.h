@@ -348,12 +348,18 @@ typedef struct tally {
     int64_t in, out;
 } tally;
 
+/* Where a search ends at the latest. */
+static inline const uint8_t *search_end(const search *c)
+{
+    return c->src_end - SEARCH_END;
+}
+
 /* Codes the next segment in a gear and adds to its tally. */
 static bool shift_and_search(search *c, const level *lv, bool low, tally *t)
 {
     const uint8_t *p = c->p, *anchor = c->anchor;
     const size_t before = lz_cost(&c->sink);
-    size_t left = (size_t)(c->src_end - SEARCH_END - p);
+    const size_t left = (size_t)(search_end(c) - p);
     const uint8_t *end = p + (left < c->segment ? left : c->segment);
     bool fits = LZ_HAS_DICTS && c->known != NULL
                     ? (low ? search_low_known : search_high_known)(c, lv, end)
@@ -390,10 +396,14 @@ static bool is_hopeless(const search *c)
     return cost > hoped / 2 && cost * c->easy_ratio * 10 > in * TENTHS;
 }
 
-/* All but the last literals, or until enough is saved.  False when that will not fit. */
-static bool search_all(search *c, const level *lv)
+static inline bool saves_enough(const search *c)
 {
-    const uint8_t *end = c->src_end - SEARCH_END;
+    return (size_t)(c->anchor - c->src) >= lz_cost(&c->sink) - c->begin + c->enough;
+}
+
+/* Up to 'end', or a little further, or until enough is saved.  False when that will not fit. */
+static bool search_all(search *c, const level *lv, const uint8_t *end)
+{
     tally high = { 0, 0 }, low = { 0, 0 };
     unsigned ntrials = NTRIALS;
     bool is_low = false;
@@ -414,7 +424,7 @@ static bool search_all(search *c, const level *lv)
         if (!shift_and_search(c, lv, is_low, is_low ? &low : &high) || is_hopeless(c)) {
             return false;
         }
-        if ((size_t)(c->anchor - c->src) >= lz_cost(&c->sink) - c->begin + c->enough) {
+        if (saves_enough(c)) {
             break;
         }
     }

@@ -33,18 +33,19 @@ static uint32_t log2_of(uint32_t n)
 /* The entropy of a byte by the bytes in some pieces. */
 static uint32_t bits_of_byte(const uint8_t *src, size_t n)
 {
-    uint32_t counts[256] = { 0 };
+    uint16_t counts[4][256] = { { 0 } };
     const size_t len = n < NPIECES * PIECE_LEN ? n / NPIECES : PIECE_LEN;
     const uint32_t total = (uint32_t)(NPIECES * len);
     uint64_t bits = 0;
     for (size_t i = 0; i < NPIECES; i++) {
         const uint8_t *piece = src + (n - len) / (NPIECES - 1) * i;
         for (size_t k = 0; k < len; k++) {
-            counts[piece[k]]++;
+            counts[k % 4][piece[k]]++; /* the same value again does not wait for the last one */
         }
     }
     for (size_t i = 0; i < 256 && total > 0; i++) {
-        bits += counts[i] == 0 ? 0 : (uint64_t)counts[i] * (log2_of(total) - log2_of(counts[i]));
+        const uint32_t count = (uint32_t)counts[0][i] + counts[1][i] + counts[2][i] + counts[3][i];
+        bits += count == 0 ? 0 : (uint64_t)count * (log2_of(total) - log2_of(count));
     }
     return total == 0 ? 0 : (uint32_t)(bits / total);
 }

@@ -340,6 +340,28 @@ static void test_look(void)
     free(out);
 }
 
+/* Matches of four bytes, which the look does not see, and a run at the end, which is not awaited.
+ */
+static void test_look_at_short_matches(void)
+{
+    enum { N = 64 * 1024, RUN = 8192, WORD = 4, NWORDS = 256 };
+    uint8_t *data = room_of(N), *out = room_of(N), words[NWORDS * WORD];
+    uint64_t seed = 3;
+    b2i_lz4_look look;
+    generate(words, sizeof words, RANDOM, 5);
+    generate(data, N, RANDOM, 4);
+    memset(data + N - RUN, 0, RUN);
+    CHECK_EQ(b2i_lz4_look_at(state, data, N, out, N - 1, &look), B2C_OK);
+    CHECK(look.shrinks && look.nhard > N / 2);
+    for (size_t i = 0; i + WORD <= N - RUN; i += WORD + 1) {
+        memcpy(data + i, words + harness_random(&seed) % NWORDS * WORD, WORD);
+    }
+    CHECK_EQ(b2i_lz4_look_at(state, data, N, out, N - 1, &look), B2C_OK);
+    CHECK(look.shrinks && look.nhard == 0);
+    free(data);
+    free(out);
+}
+
 /* Blocks with literals of all lengths in front of theirs. */
 static void test_literals_in_front(void)
 {
@@ -519,6 +541,7 @@ int main(void)
     };
     begin(&lz4, 1 << 20);
     test_look();
+    test_look_at_short_matches();
     test_literals_in_front();
     test_short_matches();
     test_malformed();
