@@ -101,6 +101,50 @@ bool b2i_plan_has_twins(const b2i_plan *p)
     return false;
 }
 
+/* ---- items that stay the same ---- */
+
+/*
+ * For short chunks of codecs with codes by frequency, which each plane needs for itself; the first
+ * level of Zstandard does as well with planes.
+ */
+static bool suits_short_wholes(const b2i_plan *p)
+{
+    const uint8_t codec = p->cparams->codec;
+    return p->src.n < LARGE_NBYTES &&
+           (codec == B2C_CODEC_ZLIB || (codec == B2C_CODEC_ZSTD && p->cparams->clevel > 1));
+}
+
+/*
+ * Whether most items are one and the same, or like the ones before them, and the others differ in
+ * most of their bytes, as far as some tell: then all planes repeat at the same places.
+ */
+static bool changes_rarely(const b2i_plan *p)
+{
+    enum { NPROBES = 256, FIRST = 32, FEW = NPROBES / 16, MAX_TYPESIZE = 16 };
+    const size_t typesize = p->typesize, nitems = p->src.n / typesize;
+    const uint8_t *common = NULL;
+    size_t ncommon = 0, nchanges = 0, ndiffering = 0;
+    if (!only_shuffles(&p->pipeline) || typesize > MAX_TYPESIZE || nitems < 2) {
+        return false;
+    }
+    for (uint32_t probe = 0; probe < NPROBES; probe++) { /* scattered, as above */
+        const uint8_t *item = p->src.p + probe * 2654435769U % (nitems - 1) * typesize;
+        size_t n = 0;
+        for (size_t k = 0; k < typesize; k++) {
+            n += item[k] != item[k + typesize];
+        }
+        common = common == NULL && n == 0 ? item : common;
+        ncommon += common != NULL && memcmp(item, common, typesize) == 0;
+        nchanges += n > 0;
+        ndiffering += n;
+        if (probe == FIRST && nchanges >= FIRST - FIRST / 8) {
+            return false; /* as most data */
+        }
+    }
+    const bool rarely = p->cparams->codec == B2C_CODEC_ZLIB && nchanges <= FEW;
+    return (rarely || ncommon >= NPROBES / 2) && ndiffering >= nchanges * typesize / 4 * 3;
+}
+
 int b2i_plan_clevel(const b2i_plan *plan)
 {
     const b2c_cparams *cp = plan->cparams;
@@ -328,6 +372,9 @@ b2c_status b2i_plan_try(b2c_ctx *ctx, b2i_plan *p, b2i_split split, b2c_error *e
         B2I_TRY(try_whole(w, p, &is_whole, err));
         if (is_whole) {
             return B2C_OK;
+        }
+        if (p->is_split && suits_short_wholes(p) && changes_rarely(p)) {
+            p->is_split = false;
         }
     }
     if (split != B2I_SPLIT_TRY && !levels) {

@@ -268,6 +268,42 @@ static void test_trial_of_sparse_data(void)
     free(chunk);
 }
 
+/*
+ * Short chunks of items that are rarely others than the ones before: where the others differ in all
+ * bytes, planes of their own are larger, and else smaller.
+ */
+static void test_split_of_sparse_data(void)
+{
+    enum { N = 1 << 16, ROOM = N + 32 };
+    static const uint8_t codecs[] = { B2C_CODEC_ZLIB, B2C_CODEC_ZSTD };
+    static const uint32_t masks[] = { UINT32_MAX, 0xFF };
+    uint8_t *src = malloc(N), *chunk = malloc(ROOM);
+    for (size_t k = 0; k < 2; k++) {
+        uint64_t seed = 7;
+        for (size_t i = 0; i < N; i += 4) {
+            uint64_t r = harness_random(&seed) >> 20;
+            b2i_st32le(src + i, 0xABCDEF01 ^ (r % 100 == 0 ? (uint32_t)(r >> 8) & masks[k] : 0));
+        }
+        for (size_t i = 0; i < sizeof codecs; i++) {
+            size_t split = 0, len = 0;
+            b2c_cparams cp;
+            b2c_cparams_init(&cp);
+            cp.codec = codecs[i];
+            cp.typesize = 4;
+            if (!b2c_codec_available(cp.codec)) {
+                continue;
+            }
+            cp.splitmode = B2C_SPLIT_ALWAYS;
+            CHECK_EQ(b2c_compress(ctx, &cp, src, N, chunk, ROOM, &split, NULL), B2C_OK);
+            cp.splitmode = B2C_SPLIT_AUTO;
+            CHECK_EQ(b2c_compress(ctx, &cp, src, N, chunk, ROOM, &len, NULL), B2C_OK);
+            CHECK(k == 0 ? len < split : len == split);
+        }
+    }
+    free(src);
+    free(chunk);
+}
+
 /* A picture, where only matches of four and five bytes from row to row save something. */
 static void test_noisy_picture(void)
 {
@@ -412,6 +448,7 @@ int main(void)
     test_trials();
     test_trial_of_small_blocks();
     test_trial_of_sparse_data();
+    test_split_of_sparse_data();
     test_noisy_picture();
     test_specials();
     test_damage();
