@@ -95,14 +95,19 @@ static uint8_t plan_flags(const b2i_plan *p)
     return flags;
 }
 
+b2c_status b2i_fail_room(size_t need, size_t dst_cap, b2c_error *err)
+{
+    return b2i_fail_sizes(err, B2C_E_OUTPUT_SIZE, B2C_NO_OFFSET,
+                          "the output buffer is too small for the chunk", need, dst_cap);
+}
+
 static b2c_status put_memcpy(const b2i_plan *p, uint8_t flags, uint8_t *dst, size_t dst_cap,
                              size_t *dst_len, b2c_error *err)
 {
     size_t need = p->src.n + B2C_HEADER_LEN;
     *dst_len = need;
     if (dst_cap < need) {
-        return b2i_fail_sizes(err, B2C_E_OUTPUT_SIZE, B2C_NO_OFFSET,
-                              "the output buffer is too small for the chunk", need, dst_cap);
+        return b2i_fail_room(need, dst_cap, err);
     }
     put_head(p, flags | FLAG_MEMCPY, 0, (uint32_t)need, dst);
     if (p->src.n > 0) {
@@ -127,22 +132,26 @@ static bool repeats(b2i_span src, size_t len)
 }
 
 /* Data of one repeated item becomes a special chunk of kind zero or value; *dst_len 0 when not. */
-static void put_special(const b2i_plan *p, uint8_t *dst, size_t dst_cap, size_t *dst_len)
+static b2c_status put_special(const b2i_plan *p, uint8_t *dst, size_t dst_cap, size_t *dst_len,
+                              b2c_error *err)
 {
     size_t len = p->cparams->typesize;
+    bool is_zero = p->src.p[0] == 0 && repeats(p->src, 1);
     *dst_len = 0;
-    if (dst_cap < B2C_HEADER_LEN) {
-        return;
+    if (!is_zero && (is_lossy(&p->pipeline) || !repeats(p->src, len))) {
+        return B2C_OK;
     }
-    if (p->src.p[0] == 0 && repeats(p->src, 1)) {
-        put_head(p, plan_flags(p), B2C_SPECIAL_ZERO << SPECIAL_SHIFT, B2C_HEADER_LEN, dst);
-        *dst_len = B2C_HEADER_LEN;
-    } else if (dst_cap - B2C_HEADER_LEN >= len && !is_lossy(&p->pipeline) && repeats(p->src, len)) {
-        *dst_len = B2C_HEADER_LEN + len;
-        put_head(p, plan_flags(p), B2C_SPECIAL_VALUE << SPECIAL_SHIFT, (uint32_t)*dst_len, dst);
+    *dst_len = B2C_HEADER_LEN + (is_zero ? 0 : len);
+    if (*dst_len > dst_cap) {
+        return b2i_fail_room(*dst_len, dst_cap, err);
+    }
+    unsigned kind = is_zero ? B2C_SPECIAL_ZERO : B2C_SPECIAL_VALUE;
+    put_head(p, plan_flags(p), kind << SPECIAL_SHIFT, (uint32_t)*dst_len, dst);
+    if (!is_zero) {
         b2i_st32le(dst + 8, b2i_special_blocksize(p->blocksize, (uint32_t)len));
         memcpy(dst + B2C_HEADER_LEN, p->src.p, len);
     }
+    return B2C_OK;
 }
 
 /* ---- preparation: delta reference, dictionary ---- */
@@ -463,33 +472,58 @@ static b2c_status check_blocks(const b2i_plan *p, b2c_error *err)
     return p->nblocks > 1 ? check_block(p, p->nblocks - 1, err) : B2C_OK;
 }
 
-static b2c_status encode(b2c_ctx *ctx, b2i_plan *p, uint8_t *dst, size_t dst_cap, size_t *dst_len,
-                         b2c_error *err)
+b2c_status b2i_encode_apart(b2i_encode_fn *encode, b2c_ctx *ctx, b2i_plan *p, size_t bound,
+                            uint8_t *dst, size_t dst_cap, size_t *dst_len, b2c_error *err)
 {
-    size_t put = 0;
+    uint8_t *chunk = b2i_malloc(bound);
+    if (chunk == NULL) {
+        return b2i_fail_memory(err);
+    }
+    b2c_status st = encode(ctx, p, chunk, bound, dst_len, err);
+    if (st == B2C_OK && *dst_len > dst_cap) {
+        st = b2i_fail_room(*dst_len, dst_cap, err);
+    } else if (st == B2C_OK) {
+        memcpy(dst, chunk, *dst_len);
+    }
+    b2i_free(chunk);
+    return st;
+}
+
+static b2c_status encode_here(b2c_ctx *ctx, b2i_plan *p, uint8_t *dst, size_t dst_cap,
+                              size_t *dst_len, b2c_error *err)
+{
     b2i_split split = b2i_tune_split(p->cparams, p->src.n, p->blocksize);
     p->is_split = split == B2I_SPLIT_YES;
     memset(p->clevels, b2i_plan_clevel(p), sizeof p->clevels);
     B2I_TRY(check_blocks(p, err));
     bool plain = p->cparams->clevel == 0 || p->src.n < p->cparams->typesize || p->src.n == 0;
+    *dst_len = 0;
     if (!plain) {
-        put_special(p, dst, dst_cap, &put);
+        B2I_TRY(put_special(p, dst, dst_cap, dst_len, err));
     }
-    if (put == 0 && (plain || p->src.n < B2C_HEADER_LEN)) {
+    if (*dst_len > 0) {
+        return B2C_OK;
+    }
+    if (plain || p->src.n < B2C_HEADER_LEN) {
         return put_memcpy(p, FLAG_EXTENDED, dst, dst_cap, dst_len, err);
     }
-    if (put == 0) {
-        size_t limit = p->src.n + B2C_HEADER_LEN < dst_cap ? p->src.n + B2C_HEADER_LEN : dst_cap;
-        B2I_TRY(b2i_plan_try(ctx, p, split, err));
-        b2c_status st = b2i_plan_put_blocks(ctx, p, dst, limit, &put, err);
-        b2i_dict_free(p->dict);
-        B2I_TRY(st);
+    size_t limit = p->src.n + B2C_HEADER_LEN < dst_cap ? p->src.n + B2C_HEADER_LEN : dst_cap;
+    B2I_TRY(b2i_plan_try(ctx, p, split, err));
+    b2c_status st = b2i_plan_put_blocks(ctx, p, dst, limit, dst_len, err);
+    b2i_dict_free(p->dict);
+    B2I_TRY(st);
+    return *dst_len > 0 ? B2C_OK : put_memcpy(p, plan_flags(p), dst, dst_cap, dst_len, err);
+}
+
+/* A dictionary, and what lossy filters make zeros, may need more room than the chunk does. */
+static b2c_status encode(b2c_ctx *ctx, b2i_plan *p, uint8_t *dst, size_t dst_cap, size_t *dst_len,
+                         b2c_error *err)
+{
+    const size_t bound = p->src.n + B2C_HEADER_LEN;
+    if (dst_cap < bound && (p->cparams->use_dict || is_lossy(&p->pipeline))) {
+        return b2i_encode_apart(encode_here, ctx, p, bound, dst, dst_cap, dst_len, err);
     }
-    if (put == 0) {
-        return put_memcpy(p, plan_flags(p), dst, dst_cap, dst_len, err);
-    }
-    *dst_len = put;
-    return B2C_OK;
+    return encode_here(ctx, p, dst, dst_cap, dst_len, err);
 }
 
 /* With the source as the pre-filter makes it. */

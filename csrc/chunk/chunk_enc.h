@@ -39,6 +39,20 @@ b2i_plan b2i_plan_init(const b2c_cparams *cparams, const b2i_site *site, b2i_spa
 b2c_status b2i_plan_put_blocks(b2c_ctx *ctx, b2i_plan *plan, uint8_t *dst, size_t limit,
                                size_t *dst_len, b2c_error *err);
 
+/* Makes a chunk in dst_cap bytes. */
+typedef b2c_status b2i_encode_fn(b2c_ctx *ctx, b2i_plan *p, uint8_t *dst, size_t dst_cap,
+                                 size_t *dst_len, b2c_error *err);
+
+/*
+ * The same with as much room as any chunk of the plan needs, for plans of which the room might
+ * decide what the chunk is; then the chunk is copied.
+ */
+b2c_status b2i_encode_apart(b2i_encode_fn *encode, b2c_ctx *ctx, b2i_plan *p, size_t bound,
+                            uint8_t *dst, size_t dst_cap, size_t *dst_len, b2c_error *err);
+
+/* The failure of a chunk that needs more than dst_cap bytes. */
+b2c_status b2i_fail_room(size_t need, size_t dst_cap, b2c_error *err);
+
 /* Source bytes of block i. */
 b2i_span b2i_plan_block(const b2i_plan *plan, uint32_t i);
 

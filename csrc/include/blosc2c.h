@@ -302,7 +302,7 @@ B2C_API size_t b2c_compress_bound(size_t src_len);
 /*
  * b2c_compress() makes one chunk of 'src_len' bytes (at most
  * B2C_MAX_CHUNK_NBYTES).  The chunk depends on the data and 'cparams' alone,
- * not on threads or machine.  '*dst_len' is its size.
+ * not on threads, machine or room.  '*dst_len' is its size.
  *
  *   B2C_E_ARGUMENT     err->field names the parameter
  *   B2C_E_LIMIT        src_len is too large

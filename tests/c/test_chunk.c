@@ -97,6 +97,19 @@ static void test_worked_examples(void)
     CHECK(len == 30 && out[0] == 0 && out[29] == 0);
 }
 
+/* The chunk of len bytes fits in just so many; in less room it fails, and no other one is made. */
+static void try_less_room(const b2c_cparams *cp, const uint8_t *src, size_t n, const uint8_t *chunk,
+                          size_t len, uint8_t *out)
+{
+    const size_t rooms[] = { len, len - 1, len - len / 20, len / 2, 31, 0 };
+    for (size_t i = 0; i < sizeof rooms / sizeof rooms[0]; i++) {
+        size_t got = 0;
+        b2c_status st = b2c_compress(ctx, cp, src, n, out, rooms[i], &got, NULL);
+        CHECK_EQ(st, rooms[i] >= len ? B2C_OK : B2C_E_OUTPUT_SIZE);
+        CHECK(st == B2C_OK ? got == len && memcmp(out, chunk, len) == 0 : got >= len);
+    }
+}
+
 /* Compresses twice (serially and with the pool), compares the chunks, decodes both ways. */
 static void round_trip(const b2c_cparams *cp, const uint8_t *src, size_t n, uint8_t *chunk,
                        uint8_t *chunk2, uint8_t *out)
@@ -119,6 +132,7 @@ static void round_trip(const b2c_cparams *cp, const uint8_t *src, size_t n, uint
     CHECK_EQ(b2c_decompress(ctx, chunk, len, out, n - (n > 0), &got, &err),
              n > 0 ? B2C_E_OUTPUT_SIZE : B2C_OK);
     CHECK_EQ(got, n);
+    try_less_room(cp, src, n, chunk, len, chunk2);
 }
 
 static void test_round_trips(void)
@@ -161,6 +175,26 @@ static void test_round_trips(void)
     free(chunk);
     free(chunk2);
     free(out);
+}
+
+/* Numbers that a lossy filter makes zeros: known only when they are filtered, in any room. */
+static void test_room_of_zeros(void)
+{
+    enum { N = 4000 };
+    uint8_t src[N], chunk[N + 32], out[N + 32];
+    size_t len;
+    b2c_cparams cp;
+    b2c_cparams_init(&cp);
+    cp.codec = B2C_CODEC_BLOSCLZ; /* in every build */
+    cp.typesize = 4;
+    cp.filters[4] = B2C_FILTER_TRUNC_PREC;
+    cp.filters_meta[4] = 10;
+    for (uint32_t i = 0; i < N; i += 4) {
+        b2i_st32le(src + i, 1 + i % 99);
+    }
+    CHECK_EQ(b2c_compress(ctx, &cp, src, N, chunk, sizeof chunk, &len, NULL), B2C_OK);
+    CHECK_EQ(len, 32);
+    try_less_room(&cp, src, N, chunk, len, out);
 }
 
 /* Chunks so large that the encoder tries levels and splitting on a sample. */
@@ -445,6 +479,7 @@ int main(void)
     CHECK_EQ(b2c_ctx_new(pool, 3, NULL, &parallel, NULL), B2C_OK);
     test_worked_examples();
     test_round_trips();
+    test_room_of_zeros();
     test_trials();
     test_trial_of_small_blocks();
     test_trial_of_sparse_data();

@@ -72,6 +72,43 @@ static void test_round_trip(uint8_t codec, bool use_dict)
     CHECK_EQ(b2c_chunk_inspect(chunk, len, &info, NULL), B2C_OK);
     CHECK(info.has_vlblocks && info.nblocks == NBLOCKS && info.nbytes == total);
     CHECK_EQ(info.has_dict, use_dict);
+    for (size_t cap = len; cap > len / 3; cap -= len / 50) { /* no other chunk in less room */
+        b2c_status st = b2c_vlcompress(serial, &cp, blocks, lens, NBLOCKS, again, cap, &len2, NULL);
+        CHECK_EQ(st, cap == len ? B2C_OK : B2C_E_OUTPUT_SIZE);
+        CHECK(st == B2C_OK ? memcmp(chunk, again, len) == 0 : len2 >= len);
+    }
+}
+
+/* Noise, of which chunks with a dictionary are larger: the one without is made in any room. */
+static void test_useless_dict(uint8_t codec)
+{
+    enum { N = 20, LEN = 150000, ROOM = N * (LEN + 8) + 32 };
+    uint8_t *noise = malloc((size_t)N * LEN), *made = malloc(ROOM), *same = malloc(ROOM);
+    const void *p[N];
+    size_t n[N], len, got;
+    uint64_t seed = 5;
+    b2c_cparams cp = params(codec, true);
+    for (size_t i = 0; i < (size_t)N * LEN; i++) {
+        noise[i] = i < LEN / 8 ? 7 : (uint8_t)(harness_random(&seed) >> 20);
+    }
+    for (size_t i = 0; i < N; i++) {
+        p[i] = noise + i * LEN;
+        n[i] = LEN;
+    }
+    if (b2c_codec_available(codec)) {
+        b2c_chunk_info info;
+        CHECK_EQ(b2c_vlcompress(serial, &cp, p, n, N, made, ROOM, &len, NULL), B2C_OK);
+        CHECK_EQ(b2c_chunk_inspect(made, len, &info, NULL), B2C_OK);
+        CHECK(!info.has_dict && len < ROOM - LEN / 10);
+        for (size_t cap = len - 2; cap < ROOM; cap += ROOM / 500) {
+            b2c_status st = b2c_vlcompress(serial, &cp, p, n, N, same, cap, &got, NULL);
+            CHECK_EQ(st, cap >= len ? B2C_OK : B2C_E_OUTPUT_SIZE);
+            CHECK(got == len && (st != B2C_OK || memcmp(made, same, len) == 0));
+        }
+    }
+    free(noise);
+    free(made);
+    free(same);
 }
 
 /* Every room from none to enough: the chunk, or the size that suffices. */
@@ -220,6 +257,8 @@ int main(void)
     test_round_trip(B2C_CODEC_LZ4HC, true);
     test_round_trip(B2C_CODEC_ZLIB, false);
     test_round_trip(B2C_CODEC_ZSTD, true);
+    test_useless_dict(B2C_CODEC_LZ4);
+    test_useless_dict(B2C_CODEC_ZSTD);
     test_room();
     test_arguments();
     test_memory();
