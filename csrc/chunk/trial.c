@@ -104,27 +104,22 @@ bool b2i_plan_has_twins(const b2i_plan *p)
 /* ---- items that stay the same ---- */
 
 /*
- * For short chunks of codecs with codes by frequency, which each plane needs for itself; the first
- * level of Zstandard does as well with planes.
- */
-static bool suits_short_wholes(const b2i_plan *p)
-{
-    const uint8_t codec = p->cparams->codec;
-    return p->src.n < LARGE_NBYTES &&
-           (codec == B2C_CODEC_ZLIB || (codec == B2C_CODEC_ZSTD && p->cparams->clevel > 1));
-}
-
-/*
- * Whether most items are one and the same, or like the ones before them, and the others differ in
- * most of their bytes, as far as some tell: then all planes repeat at the same places.
+ * Short chunks whose planes repeat at the same places: codes and matches of each plane would take
+ * more than they save.  Most items are like the first one that stays for the next, or like the ones
+ * before them, and the others differ in most of their bytes, as far as some tell.  LZ4HC, without
+ * codes, needs more such items; Zstandard does better with planes where each item stays for a
+ * while, and its first level always.
  */
 static bool changes_rarely(const b2i_plan *p)
 {
     enum { NPROBES = 256, FIRST = 32, FEW = NPROBES / 16, MAX_TYPESIZE = 16 };
+    const uint8_t codec = p->cparams->codec;
     const size_t typesize = p->typesize, nitems = p->src.n / typesize;
     const uint8_t *common = NULL;
     size_t ncommon = 0, nchanges = 0, ndiffering = 0;
-    if (!only_shuffles(&p->pipeline) || typesize > MAX_TYPESIZE || nitems < 2) {
+    if (p->src.n >= LARGE_NBYTES || codec == B2C_CODEC_BLOSCLZ || codec == B2C_CODEC_LZ4 ||
+        (codec == B2C_CODEC_ZSTD && p->cparams->clevel == 1) || !only_shuffles(&p->pipeline) ||
+        typesize > MAX_TYPESIZE || nitems < 2) {
         return false;
     }
     for (uint32_t probe = 0; probe < NPROBES; probe++) { /* scattered, as above */
@@ -137,12 +132,13 @@ static bool changes_rarely(const b2i_plan *p)
         ncommon += common != NULL && memcmp(item, common, typesize) == 0;
         nchanges += n > 0;
         ndiffering += n;
-        if (probe == FIRST && nchanges >= FIRST - FIRST / 8) {
+        if (probe + 1 == FIRST && nchanges >= FIRST - FIRST / 8) {
             return false; /* as most data */
         }
     }
-    const bool rarely = p->cparams->codec == B2C_CODEC_ZLIB && nchanges <= FEW;
-    return (rarely || ncommon >= NPROBES / 2) && ndiffering >= nchanges * typesize / 4 * 3;
+    const bool is_common = ncommon >= NPROBES / 4 * (codec == B2C_CODEC_LZ4HC ? 3 : 2);
+    const bool is_rare = codec != B2C_CODEC_ZSTD && nchanges <= FEW;
+    return (is_common || is_rare) && ndiffering >= nchanges * typesize / 4 * 3;
 }
 
 int b2i_plan_clevel(const b2i_plan *plan)
@@ -373,8 +369,9 @@ b2c_status b2i_plan_try(b2c_ctx *ctx, b2i_plan *p, b2i_split split, b2c_error *e
         if (is_whole) {
             return B2C_OK;
         }
-        if (p->is_split && suits_short_wholes(p) && changes_rarely(p)) {
+        if (changes_rarely(p)) {
             p->is_split = false;
+            return B2C_OK; /* nor are levels tried, for chunks so short */
         }
     }
     if (split != B2I_SPLIT_TRY && !levels) {

@@ -309,7 +309,7 @@ static void test_trial_of_sparse_data(void)
 static void test_split_of_sparse_data(void)
 {
     enum { N = 1 << 16, ROOM = N + 32 };
-    static const uint8_t codecs[] = { B2C_CODEC_ZLIB, B2C_CODEC_ZSTD };
+    static const uint8_t codecs[] = { B2C_CODEC_LZ4HC, B2C_CODEC_ZLIB, B2C_CODEC_ZSTD };
     static const uint32_t masks[] = { UINT32_MAX, 0xFF };
     uint8_t *src = malloc(N), *chunk = malloc(ROOM);
     for (size_t k = 0; k < 2; k++) {
