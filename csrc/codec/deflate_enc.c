@@ -428,10 +428,16 @@ static B2I_LZ_APART size_t row_len(const uint8_t *lits, size_t n)
                                                          : 0;
 }
 
+/* Whether there may be room for a row; flat ones, but for long ones all are, do not halve. */
+static bool may_fit(const deflater *d, size_t nlit)
+{
+    return nlit >= LONG_ROW || (ptrdiff_t)(nlit / 2) <= d->op_end - d->out.op;
+}
+
 /* Many literals, in blocks of their own. */
 static B2I_LZ_APART bool add_row(deflater *d, seq *next, size_t nlit)
 {
-    bool fits = next == d->seqs || end_with_literals(d, next, 0, false);
+    bool fits = may_fit(d, nlit) && (next == d->seqs || end_with_literals(d, next, 0, false));
     while (nlit > 0 && fits) {
         size_t n = nlit < MAX_LITERALS ? nlit : MAX_LITERALS;
         fits = end_with_literals(d, d->seqs, n, false);
@@ -529,9 +535,12 @@ b2c_status b2i_deflate_encode(b2i_codec_state *state, const b2i_deflate_effort *
     b2i_lz_end(t, n);
 
     size_t rest = (size_t)(s.src_end - s.anchor);
-    const size_t row = rest >= FLAT_ROW ? row_len(s.anchor, rest) : 0;
+    const size_t row = fits && rest >= FLAT_ROW ? row_len(s.anchor, rest) : 0;
     seq *last = s.sink.next;
-    if (fits && row > 0 && last > d->seqs) {
+    if (!fits || !may_fit(d, row)) {
+        return B2C_OK;
+    }
+    if (row > 0 && last > d->seqs) {
         fits = end_with_literals(d, last, 0, false);
         last = d->seqs;
     }

@@ -634,6 +634,25 @@ static void test_rows_of_noise(void)
     free(dst);
 }
 
+/* Values that are nearly all as frequent: codes still make them a few hundredths smaller. */
+static void test_many_values(void)
+{
+    enum { MAX = 5000 };
+    static const b2i_deflate_effort good = { true, 0, 62 };
+    uint8_t *data = room_of(MAX), *out = room_of(MAX);
+    uint64_t seed = 11;
+    for (size_t n = 2000; n < MAX; n += 100) {
+        size_t len = 0;
+        for (size_t i = 0; i < n; i++) {
+            data[i] = (uint8_t)((harness_random(&seed) >> 20) % 190);
+        }
+        CHECK_EQ(b2i_deflate_encode(state, &good, data, n, out, n - 7, &len), B2C_OK);
+        CHECK(len > 0);
+    }
+    free(data);
+    free(out);
+}
+
 int main(void)
 {
     static const coder_under_test deflate_coder = {
@@ -655,6 +674,7 @@ int main(void)
     test_long_codes();
     test_only_easy();
     test_rows_of_noise();
+    test_many_values();
     check_round_trips();
     check_cap();
     check_determinism();
