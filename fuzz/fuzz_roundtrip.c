@@ -42,28 +42,34 @@ static uint8_t *expand(const uint8_t *src, size_t n, size_t times, size_t *len)
     return data;
 }
 
-static void check(const b2c_cparams *c, const uint8_t *data, size_t n, size_t cap)
+/* The chunk, to be freed, of *len bytes, or NULL where there is none. */
+static uint8_t *check(const b2c_cparams *c, const uint8_t *data, size_t n, size_t cap, size_t *len)
 {
-    size_t len = 0, out_len = 0;
+    size_t out_len = 0;
     uint8_t *chunk = fuzz_alloc(cap);
     uint8_t *out = fuzz_alloc(n);
     b2c_error err;
-    b2c_status status = b2c_compress(fuzz_ctx(), c, data, n, chunk, cap, &len, &err);
+    *len = 0;
+    b2c_status status = b2c_compress(fuzz_ctx(), c, data, n, chunk, cap, len, &err);
     fuzz_check_error(status, &err);
     if (status == B2C_OK) {
-        FUZZ_REQUIRE(len <= cap && len >= B2C_HEADER_LEN);
+        FUZZ_REQUIRE(*len <= cap && *len >= B2C_HEADER_LEN);
         b2c_chunk_info info;
-        FUZZ_REQUIRE(b2c_chunk_inspect(chunk, len, &info, NULL) == B2C_OK);
-        FUZZ_REQUIRE(info.nbytes == n && info.cbytes == len);
-        status = b2c_decompress(fuzz_ctx(), chunk, len, out, n, &out_len, &err);
+        FUZZ_REQUIRE(b2c_chunk_inspect(chunk, *len, &info, NULL) == B2C_OK);
+        FUZZ_REQUIRE(info.nbytes == n && info.cbytes == *len);
+        status = b2c_decompress(fuzz_ctx(), chunk, *len, out, n, &out_len, &err);
         FUZZ_REQUIRE(status == B2C_OK && out_len == n);
         FUZZ_REQUIRE(status != B2C_OK || is_lossy(c) || memcmp(out, data, n) == 0);
-    } else if (status == B2C_E_OUTPUT_SIZE) {
+        free(out);
+        return chunk;
+    }
+    if (status == B2C_E_OUTPUT_SIZE) {
         FUZZ_REQUIRE(cap < b2c_compress_bound(n));
-        FUZZ_REQUIRE(len > cap && len <= b2c_compress_bound(n));
+        FUZZ_REQUIRE(*len > cap && *len <= b2c_compress_bound(n));
     }
     free(chunk);
     free(out);
+    return NULL;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
@@ -72,12 +78,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
         return 0;
     }
     b2c_cparams c = params_of(data);
-    size_t len;
+    size_t len, whole_len;
     uint8_t *src = expand(data + NPARAMS, n - NPARAMS, data[20] % 8 == 7 ? data[21] : 1, &len);
-    check(&c, src, len, b2c_compress_bound(len));
-    if (data[22] % 4 == 0) { /* less room than may be needed */
-        check(&c, src, len, b2c_compress_bound(len) * data[23] / 256);
+    uint8_t *whole = check(&c, src, len, b2c_compress_bound(len), &whole_len);
+    if (data[22] % 4 == 0) { /* less room than may be needed: the same chunk, or none */
+        size_t got;
+        uint8_t *chunk = check(&c, src, len, b2c_compress_bound(len) * data[23] / 256, &got);
+        FUZZ_REQUIRE(chunk == NULL || (whole != NULL && got == whole_len));
+        FUZZ_REQUIRE(chunk == NULL || memcmp(chunk, whole, got) == 0);
+        free(chunk);
     }
+    free(whole);
     free(src);
     return 0;
 }
