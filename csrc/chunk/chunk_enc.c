@@ -489,6 +489,7 @@ b2c_status b2i_encode_apart(b2i_encode_fn *encode, b2c_ctx *ctx, b2i_plan *p, si
     return st;
 }
 
+/* In no more room than the bound. */
 static b2c_status encode_here(b2c_ctx *ctx, b2i_plan *p, uint8_t *dst, size_t dst_cap,
                               size_t *dst_len, b2c_error *err)
 {
@@ -507,9 +508,8 @@ static b2c_status encode_here(b2c_ctx *ctx, b2i_plan *p, uint8_t *dst, size_t ds
     if (plain || p->src.n < B2C_HEADER_LEN) {
         return put_memcpy(p, FLAG_EXTENDED, dst, dst_cap, dst_len, err);
     }
-    size_t limit = p->src.n + B2C_HEADER_LEN < dst_cap ? p->src.n + B2C_HEADER_LEN : dst_cap;
     B2I_TRY(b2i_plan_try(ctx, p, split, err));
-    b2c_status st = b2i_plan_put_blocks(ctx, p, dst, limit, dst_len, err);
+    b2c_status st = b2i_plan_put_blocks(ctx, p, dst, dst_cap, dst_len, err);
     b2i_dict_free(p->dict);
     B2I_TRY(st);
     return *dst_len > 0 ? B2C_OK : put_memcpy(p, plan_flags(p), dst, dst_cap, dst_len, err);
@@ -523,7 +523,7 @@ static b2c_status encode(b2c_ctx *ctx, b2i_plan *p, uint8_t *dst, size_t dst_cap
     if (dst_cap < bound && (p->cparams->use_dict || is_lossy(&p->pipeline))) {
         return b2i_encode_apart(encode_here, ctx, p, bound, dst, dst_cap, dst_len, err);
     }
-    return encode_here(ctx, p, dst, dst_cap, dst_len, err);
+    return encode_here(ctx, p, dst, dst_cap < bound ? dst_cap : bound, dst_len, err);
 }
 
 /* With the source as the pre-filter makes it. */

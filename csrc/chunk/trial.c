@@ -74,6 +74,13 @@ static bool only_shuffles(const b2i_pipeline *pl)
     return filters == B2C_FILTER_SHUFFLE;
 }
 
+/* One of the items that are looked at, with one behind it: nothing periodic meets them. */
+static const uint8_t *probed_item(const b2i_plan *p, uint32_t probe)
+{
+    const size_t nitems = p->src.n / p->typesize;
+    return p->src.p + probe * 2654435769U % (nitems - 1) * p->typesize;
+}
+
 /*
  * Whether two neighbouring bytes of an item are the same in all items, as far as some tell, but
  * often others than in the next item: the signs of small integers, the digits of decimal fractions.
@@ -87,8 +94,8 @@ bool b2i_plan_has_twins(const b2i_plan *p)
     }
     for (size_t k = 1; k < typesize; k++) {
         uint32_t probe = 0, changes = 0;
-        for (; probe < NPROBES; probe++) { /* scattered, so that nothing periodic misleads */
-            const uint8_t *item = p->src.p + probe * 2654435769U % (nitems - 1) * typesize;
+        for (; probe < NPROBES; probe++) {
+            const uint8_t *item = probed_item(p, probe);
             if (item[k] != item[k - 1]) {
                 break;
             }
@@ -114,16 +121,16 @@ static bool changes_rarely(const b2i_plan *p)
 {
     enum { NPROBES = 256, FIRST = 32, FEW = NPROBES / 16, MAX_TYPESIZE = 16 };
     const uint8_t codec = p->cparams->codec;
-    const size_t typesize = p->typesize, nitems = p->src.n / typesize;
+    const size_t typesize = p->typesize;
     const uint8_t *common = NULL;
     size_t ncommon = 0, nchanges = 0, ndiffering = 0;
     if (p->src.n >= LARGE_NBYTES || codec == B2C_CODEC_BLOSCLZ || codec == B2C_CODEC_LZ4 ||
         (codec == B2C_CODEC_ZSTD && p->cparams->clevel == 1) || !only_shuffles(&p->pipeline) ||
-        typesize > MAX_TYPESIZE || nitems < 2) {
+        typesize > MAX_TYPESIZE || p->src.n < 2 * typesize) {
         return false;
     }
-    for (uint32_t probe = 0; probe < NPROBES; probe++) { /* scattered, as above */
-        const uint8_t *item = p->src.p + probe * 2654435769U % (nitems - 1) * typesize;
+    for (uint32_t probe = 0; probe < NPROBES; probe++) {
+        const uint8_t *item = probed_item(p, probe);
         size_t n = 0;
         for (size_t k = 0; k < typesize; k++) {
             n += item[k] != item[k + typesize];

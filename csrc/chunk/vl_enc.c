@@ -77,25 +77,25 @@ static uint32_t largest(const b2i_span *blocks, uint32_t nblocks)
     return (uint32_t)n;
 }
 
+/* In no more room than the bound. */
 static b2c_status encode_here(b2c_ctx *ctx, b2i_plan *p, uint8_t *dst, size_t dst_cap,
                               size_t *dst_len, b2c_error *err)
 {
     uint32_t nworkers;
     b2c_cparams plain = *p->cparams;
     plain.use_dict = 0;
-    const size_t bound = b2i_vl_bound(p->vl, p->nblocks), limit = dst_cap < bound ? dst_cap : bound;
     B2I_TRY(b2i_ctx_prepare(ctx, 1, &nworkers, err));
-    b2c_status st = b2i_plan_put_blocks(ctx, p, dst, limit, dst_len, err);
+    b2c_status st = b2i_plan_put_blocks(ctx, p, dst, dst_cap, dst_len, err);
     bool had_dict = p->dict != NULL;
     b2i_dict_free(p->dict);
     if (st == B2C_OK && *dst_len == 0 && had_dict) { /* the bound is that of chunks without */
         p->dict = NULL;
         p->cparams = &plain;
-        st = b2i_plan_put_blocks(ctx, p, dst, limit, dst_len, err);
+        st = b2i_plan_put_blocks(ctx, p, dst, dst_cap, dst_len, err);
     }
     if (st == B2C_OK && *dst_len == 0) {
-        *dst_len = bound;
-        st = b2i_fail_room(bound, dst_cap, err);
+        *dst_len = b2i_vl_bound(p->vl, p->nblocks);
+        st = b2i_fail_room(*dst_len, dst_cap, err);
     }
     return st;
 }
@@ -107,7 +107,7 @@ static b2c_status encode(b2c_ctx *ctx, b2i_plan *p, uint8_t *dst, size_t dst_cap
     if (dst_cap < bound && p->cparams->use_dict) {
         return b2i_encode_apart(encode_here, ctx, p, bound, dst, dst_cap, dst_len, err);
     }
-    return encode_here(ctx, p, dst, dst_cap, dst_len, err);
+    return encode_here(ctx, p, dst, dst_cap < bound ? dst_cap : bound, dst_len, err);
 }
 
 b2c_status b2i_vl_encode(b2c_ctx *ctx, const b2c_cparams *cparams, const b2i_site *site,

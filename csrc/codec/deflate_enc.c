@@ -428,7 +428,7 @@ static B2I_LZ_APART size_t row_len(const uint8_t *lits, size_t n)
                                                          : 0;
 }
 
-/* Whether there may be room for a row; flat ones, but for long ones all are, do not halve. */
+/* Whether there may be room for a row.  Codes do not halve flat ones, as all but long ones are. */
 static bool may_fit(const deflater *d, size_t nlit)
 {
     return nlit >= LONG_ROW || (ptrdiff_t)(nlit / 2) <= d->op_end - d->out.op;

@@ -287,7 +287,7 @@ b2c_status b2i_lz4_look_at(b2i_codec_state *state, const uint8_t *src, size_t n,
     if (n >= LONG && fits && !saves_enough(&s) && b2i_short_matches_save(src, FIRST, FIRST / 64)) {
         look->shrinks = true;
     } else {
-        fits = fits && (saves_enough(&s) || search_all(&s, &levels[LOOK], search_end(&s)));
+        fits = fits && search_all(&s, &levels[LOOK], search_end(&s));
         look->shrinks = (fits && rest_fits(&s)) || saves_enough(&s);
         look->nhard = s.anchor > src ? first_repeat(dst) : 0;
     }

@@ -407,7 +407,7 @@ static bool search_all(search *c, const level *lv, const uint8_t *end)
     tally high = { 0, 0 }, low = { 0, 0 };
     unsigned ntrials = NTRIALS;
     bool is_low = false;
-    for (unsigned k = 0; c->p < end; k = (k + 1) % NSEGMENTS) {
+    for (unsigned k = 0; c->p < end && !saves_enough(c); k = (k + 1) % NSEGMENTS) {
         if (k == 0) {
             high = low = (tally){ 0, 0 };
             ntrials = NTRIALS;
@@ -423,9 +423,6 @@ static bool search_all(search *c, const level *lv, const uint8_t *end)
         }
         if (!shift_and_search(c, lv, is_low, is_low ? &low : &high) || is_hopeless(c)) {
             return false;
-        }
-        if (saves_enough(c)) {
-            break;
         }
     }
     return true;

@@ -340,8 +340,7 @@ static void test_look(void)
     free(out);
 }
 
-/* Matches of four bytes, which the look does not see, and a run at the end, which is not awaited.
- */
+/* Matches of four bytes, which the look does not see, and a run at the end: it is not awaited. */
 static void test_look_at_short_matches(void)
 {
     enum { N = 64 * 1024, RUN = 8192, WORD = 4, NWORDS = 256 };
