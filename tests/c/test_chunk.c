@@ -182,7 +182,7 @@ static void test_room_of_zeros(void)
 {
     enum { N = 4000 };
     uint8_t src[N], chunk[N + 32], out[N + 32];
-    size_t len;
+    size_t len, got;
     b2c_cparams cp;
     b2c_cparams_init(&cp);
     cp.codec = B2C_CODEC_BLOSCLZ; /* in every build */
@@ -195,6 +195,17 @@ static void test_room_of_zeros(void)
     CHECK_EQ(b2c_compress(ctx, &cp, src, N, chunk, sizeof chunk, &len, NULL), B2C_OK);
     CHECK_EQ(len, 32);
     try_less_room(&cp, src, N, chunk, len, out);
+    size_t n = 0; /* without memory at any point: a failure, or the same chunk */
+    for (b2c_status st = B2C_E_MEMORY; st != B2C_OK && n < 1000;) {
+        b2c_ctx *fresh = NULL;
+        CHECK_EQ(b2c_ctx_new(NULL, 1, NULL, &fresh, NULL), B2C_OK);
+        b2i_alloc_fail_at(++n, false);
+        st = b2c_compress(fresh, &cp, src, N, out, len, &got, NULL);
+        b2i_alloc_fail_at(0, false);
+        CHECK(st == B2C_E_MEMORY || (st == B2C_OK && got == len));
+        b2c_ctx_free(fresh);
+    }
+    CHECK(n > 1 && n < 1000 && memcmp(chunk, out, len) == 0);
 }
 
 /* Chunks so large that the encoder tries levels and splitting on a sample. */
