@@ -117,6 +117,16 @@ bool b2i_recurs(const uint8_t *src, size_t nfront, size_t n, size_t window);
  */
 bool b2i_short_matches_save(const uint8_t *src, size_t n, size_t nbytes);
 
+/*
+ * Whether bytes that are coded by their frequency alone take hardly more than with matches: these
+ * would save no more than a 128th of it, and frequencies are the same everywhere.  A guess, as it
+ * looks at parts; false of less than 4096 bytes and from 2^24 on, where a byte takes less than
+ * 'least' eighths of a bit or nearly all (b2i_is_flat() is for that), and where one value is more
+ * frequent than all others.  What short matches save where there are very many of
+ * them, as in items that were not shuffled, only a trial shows.
+ */
+bool b2i_codes_suffice(const uint8_t *src, size_t n, unsigned least);
+
 /* Samples of src: npieces pieces of piece_len bytes, evenly spread, one behind the other. */
 void b2i_dict_sample(b2i_span src, size_t npieces, size_t piece_len, uint8_t *dst);
 

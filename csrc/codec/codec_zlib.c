@@ -158,7 +158,9 @@ enum {
     VERY_EASY = 32,        /* what shrinks to such a part */
     VERY_EASY_LEVEL = 7,   /* does with this level */
     MAX_SHORT = 4096,      /* streams in which the levels that follow */
-    SHORT_LEVEL = 6        /* longer chains gain next to nothing for twice the time */
+    SHORT_LEVEL = 6,       /* longer chains gain next to nothing for twice the time */
+    MIN_TRIED = 16384,     /* streams in which trying codes alone is worth it */
+    LEAST_BITS = 18        /* eighths: of fewer, codes of whole bits are too long */
 };
 
 /* Puts head and tail around len bytes of deflate that are in their place, and tells the sum. */
@@ -261,21 +263,50 @@ static b2c_status find_hard(b2i_codec_state *state, const uint8_t *src, size_t n
     return B2C_OK;
 }
 
+static const uint8_t library_levels[B2I_MAX_CLEVEL + 1] = { 0, 0, 0, 3, 4, 5, 6, 6, 7, 7 };
+
+static const b2i_deflate_effort codes_alone = { B2I_SEARCH_NOTHING, 0, 62 };
+
+/* Whether the library makes clearly less of some pieces of a stream than codes alone. */
+static b2c_status try_library(b2i_codec_state *state, int clevel, const uint8_t *src, size_t n,
+                              bool *pays)
+{
+    enum { PART = 8, NPIECES = 4, MAX_PIECE = 1024, LEAST = 128 };
+    uint8_t sample[NPIECES * MAX_PIECE], out[2 * sizeof sample];
+    const size_t part = n / PART / NPIECES, piece = part < MAX_PIECE ? part : MAX_PIECE;
+    const size_t len = NPIECES * piece;
+    size_t by_codes, by_library;
+    b2i_dict_sample(b2i_span_of(src, n), NPIECES, piece, sample);
+    B2I_TRY(encode_quickly(state, &codes_alone, sample, len, out, sizeof out, &by_codes));
+    B2I_TRY(
+        encode_well(state, library_levels[clevel], 0, sample, len, out, sizeof out, &by_library));
+    *pays = by_library > 0 && by_library + by_library / LEAST < by_codes;
+    return B2C_OK;
+}
+
 /*
- * Our own encoder finds what there is in very regular data.  For the rest the library is better
- * from the third level on, but for what is not worth the effort; at the highest one both are tried
- * where either may be.
+ * Our own encoder finds what there is in very regular data, and codes what has no matches worth
+ * the name: the library takes those by chance, for five times as long, and makes up to a tenth more
+ * of it.  For the rest the library is better from the third level on, but for what is not worth the
+ * effort; at the highest one both are tried where either may be.
  */
 static b2c_status zlib_encode(b2i_codec_state *state, int clevel, const b2i_dict *dict,
                               const uint8_t *src, size_t n, uint8_t *dst, size_t cap,
                               size_t *out_len)
 {
-    static const b2i_deflate_effort fast = { false, 0, 48 }, good = { true, 0, 62 };
-    static const b2i_deflate_effort easy = { true, EASY, 62 };
-    static const uint8_t levels[B2I_MAX_CLEVEL + 1] = { 0, 0, 0, 3, 4, 5, 6, 6, 7, 7 };
+    static const b2i_deflate_effort fast = { B2I_SEARCH_QUICKLY, 0, 48 };
+    static const b2i_deflate_effort good = { B2I_SEARCH_PAIRS, 0, 62 };
+    static const b2i_deflate_effort easy = { B2I_SEARCH_PAIRS, EASY, 62 };
     (void)dict;
     if (clevel < MIN_LIBRARY) {
         return encode_quickly(state, clevel == 1 ? &fast : &good, src, n, dst, cap, out_len);
+    }
+    if (n >= MIN_TRIED && b2i_codes_suffice(src, n, LEAST_BITS)) {
+        bool library_pays;
+        B2I_TRY(try_library(state, clevel, src, n, &library_pays));
+        if (!library_pays) {
+            return encode_quickly(state, &codes_alone, src, n, dst, cap, out_len);
+        }
     }
     size_t room = n / EASY < cap ? n / EASY : cap, nhard;
     B2I_TRY(encode_quickly(state, &easy, src, n, dst, room, out_len));
@@ -287,8 +318,9 @@ static b2c_status zlib_encode(b2i_codec_state *state, int clevel, const b2i_dict
             }
             nhard = 0;
         }
-        const int level =
-            n <= MAX_SHORT && levels[clevel] > SHORT_LEVEL ? SHORT_LEVEL : levels[clevel];
+        const int level = n <= MAX_SHORT && library_levels[clevel] > SHORT_LEVEL
+                              ? SHORT_LEVEL
+                              : library_levels[clevel];
         return encode_well(state, level, nhard, src, n, dst, cap, out_len);
     }
     const size_t ours = *out_len;

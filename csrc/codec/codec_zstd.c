@@ -134,11 +134,66 @@ static b2c_status try_first(b2i_codec_state *state, start *easy, const uint8_t *
     return B2C_OK;
 }
 
+static const uint8_t library_levels[B2I_MAX_CLEVEL + 1] = { 0, 1, 3, 5, 7, 9, 11, 13, 15, 22 };
+
+/* Whether the library makes clearly less of some pieces of a stream at a level than at the first.
+ */
+static b2c_status try_level(b2i_codec_state *state, int clevel, const uint8_t *src, size_t n,
+                            bool *pays)
+{
+    enum { NPIECES = 4, PIECE = 1024, LEAST = 128 };
+    uint8_t sample[NPIECES * PIECE], out[ZSTD_COMPRESSBOUND(NPIECES * PIECE)];
+    ZSTD_CCtx *first = context(&state->zstd_fast), *other = context(&state->zstd_enc);
+    if (first == NULL || other == NULL) {
+        return B2C_E_MEMORY;
+    }
+    b2i_dict_sample(b2i_span_of(src, n), NPIECES, PIECE, sample);
+    const size_t by_first = encode_fast(first, out, sizeof out, sample, sizeof sample);
+    const size_t by_other =
+        ZSTD_compressCCtx(other, out, sizeof out, sample, sizeof sample, library_levels[clevel]);
+    if (ZSTD_isError(by_first) || ZSTD_isError(by_other)) {
+        *pays = true;
+        return status_of(ZSTD_isError(by_first) ? by_first : by_other, B2C_OK);
+    }
+    *pays = by_other + by_other / LEAST < by_first;
+    return B2C_OK;
+}
+
+/*
+ * Whether higher levels would find no matches that pay.  All levels do the same then, but versions
+ * before 1.5.5 search at full effort, at a tenth of the speed, and the highest looks for the
+ * shortest ones.
+ */
+static b2c_status is_in_vain(b2i_codec_state *state, int clevel, const uint8_t *src, size_t n,
+                             bool *in_vain)
+{
+    enum {
+        PRICED = 7,           /* from this level on, the library knows what literals cost, */
+        LEAST_OF_PRICED = 48, /* and takes matches of two or three where they are cheap */
+        LEAST_BITS = 18,
+        MIN_TRIED = 16384 /* streams in which trying is worth it */
+    };
+    *in_vain = false;
+    if (n < MIN_PROBED) {
+        return B2C_OK;
+    }
+    if (clevel < B2I_MAX_CLEVEL && !b2i_has_matches(src, n) &&
+        !b2i_short_matches_save(src, n, n / 128)) {
+        *in_vain = true;
+    } else if (clevel >= PRICED) {
+        *in_vain = b2i_codes_suffice(src, n, LEAST_OF_PRICED);
+    } else if (n >= MIN_TRIED && b2i_codes_suffice(src, n, LEAST_BITS)) {
+        bool pays;
+        B2I_TRY(try_level(state, clevel, src, n, &pays));
+        *in_vain = !pays;
+    }
+    return B2C_OK;
+}
+
 static b2c_status encode_frame(b2i_codec_state *state, int clevel, const b2i_dict *dict,
                                const uint8_t *src, size_t n, uint8_t *dst, size_t cap,
                                size_t *out_len)
 {
-    static const uint8_t levels[B2I_MAX_CLEVEL + 1] = { 0, 1, 3, 5, 7, 9, 11, 13, 15, 22 };
     const bool of_plane = clevel == B2I_CLEVEL_OF_PLANE, is_far = clevel >= B2I_CLEVEL_FAR;
     const bool use_dict = dict != NULL && dict->enc != NULL;
     size_t len;
@@ -152,13 +207,10 @@ static b2c_status encode_frame(b2i_codec_state *state, int clevel, const b2i_dic
         size_t most = clevel == B2I_MAX_CLEVEL ? MAX_SHORT : MIN_PROBED;
         B2I_TRY(encode_start(state, src, n < most ? n : most, &easy));
     }
-    /*
-     * Without matches all levels do the same, but versions before 1.5.5 search at full effort, at a
-     * tenth of the speed; and the highest looks for the shortest ones.
-     */
-    if (easy.len == 0 && clevel > 1 && clevel < B2I_MAX_CLEVEL && n >= MIN_PROBED &&
-        !b2i_has_matches(src, n) && !b2i_short_matches_save(src, n, n / 128)) {
-        clevel = 1;
+    bool in_vain = false;
+    if (!use_dict && easy.len == 0 && clevel > 1) {
+        B2I_TRY(is_in_vain(state, clevel, src, n, &in_vain));
+        clevel = in_vain ? 1 : clevel;
     }
     bool fast = clevel == 1 && !use_dict && !is_far;
     ZSTD_CCtx *cctx = context(fast     ? &state->zstd_fast
@@ -170,13 +222,13 @@ static b2c_status encode_frame(b2i_codec_state *state, int clevel, const b2i_dic
     if (use_dict) {
         len = ZSTD_compress_usingCDict(cctx, dst, cap, src, n, dict->enc);
     } else if (is_far) {
-        len = encode_far(cctx, levels[clevel], dst, cap, src, n);
+        len = encode_far(cctx, library_levels[clevel], dst, cap, src, n);
     } else if (fast) {
         len = encode_fast(cctx, dst, cap, src, n);
     } else if (of_plane && easy.len > 0) {
         len = encode_plane(cctx, dst, cap, src, n);
     } else {
-        int level = looks && easy.len == 0 ? level_of_hard(clevel, n) : levels[clevel];
+        int level = looks && easy.len == 0 ? level_of_hard(clevel, n) : library_levels[clevel];
         len = ZSTD_compressCCtx(cctx, dst, cap, src, n, level);
     }
     if (ZSTD_isError(len)) {

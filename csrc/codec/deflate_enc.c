@@ -514,8 +514,10 @@ b2c_status b2i_deflate_encode(b2i_codec_state *state, const b2i_deflate_effort *
                               const uint8_t *src, size_t n, uint8_t *dst, size_t cap,
                               size_t *out_len)
 {
-    static const level fast = { { 4, 2 }, { 4, 1 }, 6, 3 };
-    static const level good = { { 4, 1 }, { 9, 1 }, PAIRS, 1 };
+    static const level levels[] = {
+        [B2I_SEARCH_QUICKLY] = { { 4, 2 }, { 4, 1 }, 6, 3 },
+        [B2I_SEARCH_PAIRS] = { { 4, 1 }, { 9, 1 }, PAIRS, 1 },
+    };
     *out_len = 0;
     if (n < MIN_LEN || n > UINT32_MAX / 2) {
         return B2C_OK;
@@ -531,7 +533,8 @@ b2c_status b2i_deflate_encode(b2i_codec_state *state, const b2i_deflate_effort *
     d->block = src;
     search s = search_begin(t, src, n, (lz_sink){ d, d->seqs, 0, 0 });
     s.easy_ratio = effort->easy_ratio;
-    bool fits = search_all(&s, effort->pairs ? &good : &fast, search_end(&s));
+    bool fits = effort->search == B2I_SEARCH_NOTHING ||
+                search_all(&s, &levels[effort->search], search_end(&s));
     b2i_lz_end(t, n);
 
     size_t rest = (size_t)(s.src_end - s.anchor);

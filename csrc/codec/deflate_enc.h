@@ -7,8 +7,14 @@
 
 #include "codec_impl.h"
 
+typedef enum b2i_deflate_search {
+    B2I_SEARCH_QUICKLY,
+    B2I_SEARCH_PAIRS, /* harder */
+    B2I_SEARCH_NOTHING
+} b2i_deflate_search;
+
 typedef struct b2i_deflate_effort {
-    bool pairs;         /* search harder */
+    b2i_deflate_search search;
     uint8_t easy_ratio; /* give up what is not likely to shrink so much; 0: nothing */
     uint8_t worth;      /* 64ths to which blocks without matches must shrink, or they are stored */
 } b2i_deflate_effort;

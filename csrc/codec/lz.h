@@ -52,7 +52,7 @@ static inline void b2i_lz_end(b2i_lz_table *t, size_t n)
     t->base += (uint32_t)n + B2I_LZ_WINDOW;
 }
 
-/* The hash of the first nbytes (4…8) of a word. */
+/* The hash of the first nbytes (3…8) of a word. */
 static inline size_t b2i_lz_hash(uint64_t word, unsigned nbytes, unsigned hash_log)
 {
     return (size_t)(((word << (64 - 8 * nbytes)) * 0x9E3779B185EBCA87U) >> (64 - hash_log));

@@ -15,37 +15,51 @@ enum {
     PICK = 37,
     STRIDE = 64,
     TABLE_LOG = 12,
-    NPIECES = 64, /* that bytes are counted in */
-    PIECE_LEN = 64
+    NPIECES = 64,       /* that bytes are counted in */
+    CODES_SUFFICE = 128 /* where matches save no more than such a part */
 };
 
 /* The logarithm of n > 0 to base 2 in parts of a bit, up to 2 of them too small. */
 static uint32_t log2_of(uint32_t n)
 {
-    uint32_t whole = 0;
+#if defined(__GNUC__)
+    const unsigned whole = 31 - (unsigned)__builtin_clz(n);
+#else
+    unsigned whole = 0;
     while (n >> whole > 1) {
         whole++;
     }
+#endif
     uint32_t part = (uint32_t)((uint64_t)n * ONE_BIT >> whole) - ONE_BIT;
     return whole * ONE_BIT + part + (part * (ONE_BIT - part) * 88 >> 16);
+}
+
+/* Counts the bytes of NPIECES pieces of len <= n bytes. */
+static void count_pieces(const uint8_t *src, size_t n, size_t len, uint16_t counts[256])
+{
+    uint16_t apart[4][256] = { { 0 } };
+    for (size_t i = 0; i < NPIECES; i++) {
+        const uint8_t *piece = src + (n - len) / (NPIECES - 1) * i;
+        for (size_t k = 0; k < len; k++) {
+            apart[k % 4][piece[k]]++; /* the same value again does not wait for the last one */
+        }
+    }
+    for (size_t i = 0; i < 256; i++) {
+        counts[i] = (uint16_t)(apart[0][i] + apart[1][i] + apart[2][i] + apart[3][i]);
+    }
 }
 
 /* The entropy of a byte by the bytes in some pieces. */
 static uint32_t bits_of_byte(const uint8_t *src, size_t n)
 {
-    uint16_t counts[4][256] = { { 0 } };
-    const size_t len = n < NPIECES * PIECE_LEN ? n / NPIECES : PIECE_LEN;
+    enum { MAX_LEN = 64 };
+    uint16_t counts[256];
+    const size_t len = n < NPIECES * MAX_LEN ? n / NPIECES : MAX_LEN;
     const uint32_t total = (uint32_t)(NPIECES * len);
     uint64_t bits = 0;
-    for (size_t i = 0; i < NPIECES; i++) {
-        const uint8_t *piece = src + (n - len) / (NPIECES - 1) * i;
-        for (size_t k = 0; k < len; k++) {
-            counts[k % 4][piece[k]]++; /* the same value again does not wait for the last one */
-        }
-    }
+    count_pieces(src, n, len, counts);
     for (size_t i = 0; i < 256 && total > 0; i++) {
-        const uint32_t count = (uint32_t)counts[0][i] + counts[1][i] + counts[2][i] + counts[3][i];
-        bits += count == 0 ? 0 : (uint64_t)count * (log2_of(total) - log2_of(count));
+        bits += counts[i] == 0 ? 0 : (uint64_t)counts[i] * (log2_of(total) - log2_of(counts[i]));
     }
     return total == 0 ? 0 : (uint32_t)(bits / total);
 }
@@ -70,20 +84,31 @@ bool b2i_is_flat(const uint8_t *src, size_t n, unsigned part)
 }
 
 /*
- * Which of the words that start at STRIDE bytes are looked at: one in 2^PICK_LOG, the same wherever
- * it occurs.  Zeros are not among them.
+ * Which of the words that start at STRIDE bytes are looked at: one in 2^log, the same wherever it
+ * occurs.  Zeros are not among them.
  */
-static void pick(const uint8_t *p, uint8_t is_picked[STRIDE])
+static void pick(const uint8_t *p, const unsigned log, uint8_t is_picked[STRIDE])
 {
+    const uint16_t wanted = PICK >> (PICK_LOG - log);
     for (size_t i = 0; i < STRIDE; i += 2) { /* pairs of bytes, as processors take them */
         const uint32_t a = b2i_ld16le(p + i), c = b2i_ld16le(p + i + 2);
         const uint32_t b = b2i_ld16le(p + i + 1), d = b2i_ld16le(p + i + 3);
-        is_picked[i] = (uint16_t)(a * 0x9E37 + c * 0x79B1) >> (16 - PICK_LOG) == PICK;
-        is_picked[i + 1] = (uint16_t)(b * 0x9E37 + d * 0x79B1) >> (16 - PICK_LOG) == PICK;
+        is_picked[i] = (uint16_t)(a * 0x9E37 + c * 0x79B1) >> (16 - log) == wanted;
+        is_picked[i + 1] = (uint16_t)(b * 0x9E37 + d * 0x79B1) >> (16 - log) == wanted;
     }
 }
 
-bool b2i_short_matches_save(const uint8_t *src, size_t n, size_t nbytes)
+static uint64_t cost_of(const uint8_t *p, size_t n, const uint16_t *costs)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < n; i++) {
+        sum += costs[p[i]];
+    }
+    return sum;
+}
+
+/* b2i_short_matches_save(), given what values cost, or NULL: all as much as they do on average. */
+static bool matches_save(const uint8_t *src, size_t n, size_t nbytes, const uint16_t *costs)
 {
     uint32_t last[1 << TABLE_LOG] = { 0 }, bits = 0;
     const uint64_t enough = (uint64_t)nbytes * 8 * ONE_BIT >> PICK_LOG;
@@ -91,7 +116,7 @@ bool b2i_short_matches_save(const uint8_t *src, size_t n, size_t nbytes)
     size_t behind = 0; /* the last match */
     uint8_t is_picked[STRIDE];
     for (size_t from = 0; from + STRIDE + 8 <= n; from += STRIDE) {
-        pick(src + from, is_picked);
+        pick(src + from, PICK_LOG, is_picked);
         for (size_t i = 0; i < STRIDE; i += 8) {
             for (uint64_t left = b2i_ld64le(is_picked + i); left != 0; left &= left - 1) {
                 const size_t at = from + i + b2i_lz_low_zero_bytes(left);
@@ -104,8 +129,11 @@ bool b2i_short_matches_save(const uint8_t *src, size_t n, size_t nbytes)
                 }
                 const size_t len = 4 + b2i_lz_equal(src + at + 4, src + then + 4, src + n);
                 behind = at + len;
-                bits = bits == 0 ? bits_of_byte(src, n) : bits;
-                const uint64_t literals = (uint64_t)len * bits;
+                if (costs == NULL && bits == 0) {
+                    bits = bits_of_byte(src, n);
+                }
+                const uint64_t literals =
+                    costs != NULL ? cost_of(src + at, len, costs) : (uint64_t)len * bits;
                 saved += literals > MATCH_BITS * ONE_BIT ? literals - MATCH_BITS * ONE_BIT : 0;
                 if (saved > enough) {
                     return true;
@@ -114,6 +142,167 @@ bool b2i_short_matches_save(const uint8_t *src, size_t n, size_t nbytes)
         }
     }
     return false;
+}
+
+bool b2i_short_matches_save(const uint8_t *src, size_t n, size_t nbytes)
+{
+    return matches_save(src, n, nbytes, NULL);
+}
+
+/*
+ * What each value takes when it is coded by its frequency in pieces of src, a bit at least. Returns
+ * the entropy of a byte, or 0 where a value is so frequent that a whole bit is much too long for
+ * it.
+ */
+static uint32_t costs_of_bytes(const uint8_t *src, size_t n, uint16_t costs[256])
+{
+    enum { LEN = 16, TOTAL = NPIECES * LEN, TOTAL_LOG = 10, TOO_FREQUENT = TOTAL / 16 * 9 };
+    uint16_t counts[256] = { 0 };
+    uint32_t bits = 0;
+    count_pieces(src, n, LEN, counts);
+    for (size_t i = 0; i < 256; i++) {
+        const uint32_t cost = TOTAL_LOG * ONE_BIT - (counts[i] > 0 ? log2_of(counts[i]) : 0);
+        if (counts[i] > TOO_FREQUENT) {
+            return 0;
+        }
+        costs[i] = (uint16_t)(cost < ONE_BIT ? ONE_BIT : cost);
+        bits += counts[i] * cost;
+    }
+    return bits / TOTAL;
+}
+
+/*
+ * Whether parts of src would take clearly less with codes of their own: by chi-squared of their
+ * frequencies, each 1 of which is about 0.72 bits.
+ */
+static bool varies(const uint8_t *src, size_t n, uint32_t bits)
+{
+    enum { MIN_PARTS = 4, MAX_PART = 8192, CODES = 80 * 8 };
+    const size_t nparts = n / MAX_PART < MIN_PARTS ? MIN_PARTS : n / MAX_PART, len = n / nparts;
+    uint64_t squares[256] = { 0 }, chi_squared = 0;
+    uint32_t sums[256] = { 0 };
+    for (size_t k = 0; k < nparts; k++) {
+        uint32_t counts[4][256] = { { 0 } };
+        const uint8_t *part = src + len * k;
+        for (size_t i = 0; i + 4 <= len;
+             i += 4) { /* equal ones in a row do not wait for each other */
+            counts[0][part[i]]++;
+            counts[1][part[i + 1]]++;
+            counts[2][part[i + 2]]++;
+            counts[3][part[i + 3]]++;
+        }
+        for (size_t i = 0; i < 256; i++) {
+            const uint32_t count = counts[0][i] + counts[1][i] + counts[2][i] + counts[3][i];
+            squares[i] += count * count;
+            sums[i] += count;
+        }
+    }
+    for (size_t i = 0; i < 256; i++) {
+        chi_squared += sums[i] > 0 ? nparts * squares[i] / sums[i] - sums[i] : 0;
+    }
+    return chi_squared * 72 / 100 > nparts * CODES + (uint64_t)n * bits / (CODES_SUFFICE * ONE_BIT);
+}
+
+/*
+ * What a greedy search for matches of three bytes and more saves of len bytes at src + at, given
+ * what their values cost.  Looks back as far as 'last' knows.
+ */
+static uint64_t saved_by_matches(const uint8_t *src, size_t at, size_t len, uint32_t *last,
+                                 const uint16_t *costs)
+{
+    enum { SAME = 3, OTHER = 12 }; /* bits, without those of the distance, of all but its first */
+    const size_t end = at + len;
+    size_t distance = 0, behind = 0;
+    uint64_t saved = 0;
+    while (at + 4 <= end) {
+        const uint32_t word = b2i_ld32le(src + at);
+        uint32_t *slot = &last[b2i_lz_hash(word, 3, TABLE_LOG)];
+        const size_t then = *slot;
+        *slot = (uint32_t)at;
+        if (at == then || (b2i_ld32le(src + then) ^ word) << 8 != 0) {
+            at++;
+            continue;
+        }
+        const size_t n = 3 + b2i_lz_equal(src + at + 3, src + then + 3, src + end);
+        const bool is_same = at - then == distance && at >= behind; /* often so in items */
+        distance = at - then;
+        behind = at + n;
+        const uint64_t literals = cost_of(src + at, n, costs);
+        const uint32_t cost =
+            is_same ? SAME * ONE_BIT : OTHER * ONE_BIT + log2_of((uint32_t)distance);
+        if (literals > cost) {
+            saved += literals - cost;
+            at += n;
+        } else {
+            at++;
+        }
+    }
+    return saved;
+}
+
+/*
+ * Whether matches of LONG bytes or runs save a part of what src takes, given what its values cost
+ * and that they take so many bits on average.  Of few values the last place of a shorter word is
+ * one by chance, however far back a long match begins.
+ */
+static bool long_matches_save(const uint8_t *src, size_t n, const uint16_t *costs, uint32_t bits)
+{
+    enum { LONG = 16, LOG = 6, RUN = 16 };
+    uint32_t last[1 << TABLE_LOG] = { 0 };
+    const uint64_t enough = (uint64_t)n * bits / CODES_SUFFICE;
+    uint64_t saved = 0;
+    size_t behind = 0;
+    uint8_t is_picked[STRIDE];
+    for (size_t from = 0; from + STRIDE + LONG + 8 <= n && saved <= enough; from += STRIDE) {
+        for (const uint8_t *p = src + from; p < src + from + STRIDE; p += RUN) {
+            if (b2i_lz_difference(p, p + 1) == 0 && b2i_lz_difference(p + 8, p + 9) == 0) {
+                saved += RUN * (uint64_t)costs[*p];
+            }
+        }
+        pick(src + from, LOG, is_picked);
+        for (size_t i = 0; i < STRIDE; i += 8) {
+            for (uint64_t left = b2i_ld64le(is_picked + i); left != 0; left &= left - 1) {
+                const size_t at = from + i + b2i_lz_low_zero_bytes(left);
+                const uint8_t *p = src + at;
+                const uint64_t both = b2i_ld64le(p) * 0x9E3779B185EBCA87U + b2i_ld64le(p + 8);
+                uint32_t *slot = &last[b2i_lz_hash(both, 8, TABLE_LOG)];
+                const uint8_t *q = src + *slot;
+                *slot = (uint32_t)at;
+                if (at < behind || p == q || b2i_lz_difference(p, q) != 0 ||
+                    b2i_lz_difference(p + 8, q + 8) != 0) {
+                    continue;
+                }
+                const size_t len = LONG + b2i_lz_equal(p + LONG, q + LONG, src + n);
+                const uint64_t literals = cost_of(p, len, costs);
+                saved += literals > MATCH_BITS * ONE_BIT ? literals - MATCH_BITS * ONE_BIT : 0;
+                behind = at + len;
+            }
+        }
+    }
+    return saved > enough;
+}
+
+bool b2i_codes_suffice(const uint8_t *src, size_t n, unsigned least)
+{
+    enum { MOST = 31 * ONE_BIT / 4, NPLACES = 4, LEN = 1024 };
+    uint32_t last[1 << TABLE_LOG] = { 0 };
+    uint16_t costs[256];
+    if (n < NPLACES * LEN || n >> 24 != 0) {
+        return false;
+    }
+    const uint32_t bits = costs_of_bytes(src, n, costs);
+    uint64_t saved = 0;
+    if (bits < least * ONE_BIT / 8 || bits > MOST) {
+        return false;
+    }
+    for (size_t k = 0; k < NPLACES; k++) {
+        saved += saved_by_matches(src, (n - LEN) / (NPLACES - 1) * k, LEN, last, costs);
+        if (saved * CODES_SUFFICE > (k + 1) * LEN * bits) {
+            return false;
+        }
+    }
+    return !matches_save(src, n, n / CODES_SUFFICE, costs) &&
+           !long_matches_save(src, n, costs, bits) && !varies(src, n, bits);
 }
 
 bool b2i_has_matches(const uint8_t *src, size_t n)

@@ -74,4 +74,24 @@ static inline void generate(uint8_t *p, size_t n, int kind, uint64_t seed)
     }
 }
 
+/*
+ * Values by frequency, one independent of the other, so that there are no matches but by chance.
+ * shift is added to all.
+ */
+enum { AROUND_MEAN, FEW_VALUES, HALF_ZEROS, MANY_VALUES, NVALUES };
+
+static inline void generate_values(uint8_t *p, size_t n, int kind, unsigned shift, uint64_t *seed)
+{
+    static const uint8_t few[16] = { [8] = 1, 1, 1, 1, 2, 2, 3, 4 };
+    for (size_t i = 0; i < n; i++) {
+        const uint64_t x = harness_random(seed) >> 20;
+        const unsigned a = x & 15, b = x >> 4 & 15, c = x >> 8 & 15, d = x >> 12 & 255;
+        const unsigned values[NVALUES] = { [AROUND_MEAN] = a + b + c,
+                                           [FEW_VALUES] = few[a],
+                                           [HALF_ZEROS] = a < 8 ? 0 : d,
+                                           [MANY_VALUES] = d * d / 512 };
+        p[i] = (uint8_t)(values[kind] + shift);
+    }
+}
+
 #endif

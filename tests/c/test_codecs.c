@@ -262,13 +262,35 @@ static void test_highest_level(const b2i_codec *codec)
  * shrink to a sixth at once. */
 static void test_effort(const b2i_codec *codec)
 {
-    enum { N = 16000, FEW_VALUES = 2, RARELY = 1 };
+    enum { N = 16000, LETTERS = 2, RARELY = 1 };
     uint8_t *data = room_of(N);
-    generate(data, N, FEW_VALUES, 3);
+    generate(data, N, LETTERS, 3);
     CHECK(round_trip(codec, 9, NULL, data, N) == round_trip(codec, 8, NULL, data, N));
     CHECK(round_trip(codec, 5, NULL, data, N) == round_trip(codec, 4, NULL, data, N));
     generate(data, N, RARELY, 3);
     CHECK(round_trip(codec, 9, NULL, data, N) < round_trip(codec, 8, NULL, data, N));
+    free(data);
+}
+
+/*
+ * Where ZSTD finds no matches but by chance, level 5 does as little as the lowest; with few values
+ * it finds cheap matches, and so does the highest unless there are many.
+ */
+static void test_no_effort(const b2i_codec *codec)
+{
+    enum { MAX = 100000 };
+    uint8_t *data = room_of(MAX);
+    uint64_t seed = 1;
+    for (size_t n = 20000; n <= MAX; n *= 2) {
+        for (int kind = 0; kind < NVALUES; kind++) {
+            generate_values(data, n, kind, 0, &seed);
+            const size_t lowest = round_trip(codec, 1, NULL, data, n);
+            const size_t middle = round_trip(codec, 5, NULL, data, n);
+            const size_t highest = round_trip(codec, 9, NULL, data, n);
+            CHECK((middle == lowest) == (kind != FEW_VALUES));
+            CHECK((highest == lowest) == (kind == MANY_VALUES));
+        }
+    }
     free(data);
 }
 
@@ -577,6 +599,7 @@ int main(void)
         test_highest_level(codec);
         if (codec->id == B2C_CODEC_ZSTD) {
             test_effort(codec);
+            test_no_effort(codec);
         }
         test_determinism(codec, NULL);
         test_mutations(codec, NULL);

@@ -17,8 +17,11 @@
 static b2c_status encode_own(b2i_codec_state *s, int clevel, const uint8_t *src, size_t n,
                              uint8_t *dst, size_t cap, size_t *out_len)
 {
-    static const b2i_deflate_effort efforts[] = { { true, 0, 62 }, { false, 0, 48 } };
-    return b2i_deflate_encode(s, &efforts[clevel % 2], src, n, dst, cap, out_len);
+    static const b2i_deflate_effort efforts[] = { { B2I_SEARCH_PAIRS, 0, 62 },
+                                                  { B2I_SEARCH_QUICKLY, 0, 48 },
+                                                  { B2I_SEARCH_PAIRS, 0, 62 },
+                                                  { B2I_SEARCH_NOTHING, 0, 62 } };
+    return b2i_deflate_encode(s, &efforts[clevel % 4], src, n, dst, cap, out_len);
 }
 
 static b2c_status decode_own(b2i_codec_state *s, b2i_span dict, b2i_span src, uint8_t *dst,
@@ -574,7 +577,8 @@ static void test_long_codes(void)
 static void test_only_easy(void)
 {
     enum { N = 60000, RATIO = 8, ROOM = N / RATIO };
-    static const b2i_deflate_effort patient = { true, 0, 62 }, easy = { true, RATIO, 62 };
+    static const b2i_deflate_effort patient = { B2I_SEARCH_PAIRS, 0, 62 };
+    static const b2i_deflate_effort easy = { B2I_SEARCH_PAIRS, RATIO, 62 };
     uint8_t *data = room_of(N), *dst = room_of(ROOM), *same = room_of(ROOM);
     unsigned neasy = 0, ngiven_up = 0;
     for (int kind = 1; kind < NKINDS; kind++) {
@@ -638,7 +642,7 @@ static void test_rows_of_noise(void)
 static void test_many_values(void)
 {
     enum { MAX = 5000 };
-    static const b2i_deflate_effort good = { true, 0, 62 };
+    static const b2i_deflate_effort good = { B2I_SEARCH_PAIRS, 0, 62 };
     uint8_t *data = room_of(MAX), *out = room_of(MAX);
     uint64_t seed = 11;
     for (size_t n = 2000; n < MAX; n += 100) {
@@ -652,6 +656,124 @@ static void test_many_values(void)
     free(data);
     free(out);
 }
+
+/* Damage to streams that are decoded by pairs of literals: the verdict of the plain decoder. */
+static void check_damaged(const uint8_t *stream, size_t len, size_t n, const uint8_t *data)
+{
+    enum { ROUNDS = 100, END = 40 };
+    uint8_t *bad = room_of(len);
+    uint64_t r = len;
+    CHECK_EQ(decode(stream, len, n, data), B2C_OK);
+    for (size_t m = len - END; m < len; m++) {
+        CHECK_EQ(decode(stream, m, n, NULL), B2C_E_CORRUPT);
+    }
+    for (size_t other = n - END; other < n + END; other++) {
+        CHECK_EQ(decode(stream, len, other, NULL), other == n ? B2C_OK : B2C_E_CORRUPT);
+    }
+    for (int i = 0; i < ROUNDS; i++) {
+        memcpy(bad, stream, len);
+        const size_t at =
+            i % 2 == 0 ? len - 1 - harness_random(&r) % END : harness_random(&r) % len;
+        bad[at] ^= (uint8_t)(1 + harness_random(&r) % 255);
+        (void)decode(bad, len, n, NULL);
+        (void)decode(bad, len, n - harness_random(&r) % END, NULL);
+    }
+    free(bad);
+}
+
+/*
+ * Codes alone are as small as the entropy lets them be, whatever short matches there are by chance;
+ * with matches next to them, too.
+ */
+static void test_literals(void)
+{
+    enum { MAX = 20000 };
+    static const size_t milli_bits[] = { 5050, 1880, 4990, 6600 }; /* entropy of each kind, about */
+    uint8_t *data = room_of(MAX), *out = room_of(MAX);
+    uint64_t seed = 5;
+    for (size_t n = 4000; n <= MAX; n += n < 4200 ? 13 : 5300) {
+        for (int kind = 0; kind < NVALUES; kind++) {
+            generate_values(data, n, kind, 7, &seed);
+            const size_t len = encode(3, data, n, out, n);
+            CHECK(len > 0 && len <= n * milli_bits[kind] / 8000 * 102 / 100 + 200);
+            check_damaged(out, len, n, data);
+            for (size_t i = n / 8; i + 400 < n; i += 500) { /* repeats */
+                memcpy(data + i, data + i / 3, i % 7 * 9);
+            }
+            const size_t len_mixed = encode(2, data, n, out, n);
+            CHECK(len_mixed > 0);
+            check_damaged(out, len_mixed, n, data);
+        }
+    }
+    free(data);
+    free(out);
+}
+
+#if defined(B2I_HAVE_LIBDEFLATE) || defined(B2I_HAVE_ZLIB)
+
+static size_t zlib_len(int clevel, const uint8_t *data, size_t n, uint8_t *out)
+{
+    size_t len = 0;
+    CHECK_EQ(b2i_codec_zlib.codec.encode(state, clevel, NULL, data, n, out, n, &len), B2C_OK);
+    return len;
+}
+
+/* Levels from the third on take codes alone where matches do not pay, and only there. */
+static void test_codes_suffice(void)
+{
+    enum { MAX = 80000, AROUND = 6 /* zlib's head and tail */ };
+    static const int kinds[] = { AROUND_MEAN, HALF_ZEROS, MANY_VALUES };
+    uint8_t *data = room_of(MAX), *out = room_of(MAX);
+    uint64_t seed = 7;
+    for (size_t n = 16384; n <= MAX; n += n / 2) {
+        for (int clevel = 3; clevel <= 9; clevel++) {
+            for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
+                generate_values(data, n, kinds[k], 0, &seed);
+                CHECK_EQ(zlib_len(clevel, data, n, out), encode(3, data, n, out, n) + AROUND);
+                for (size_t i = 0; i < n; i += n / 4) { /* other values in each part */
+                    generate_values(data + i, n / 4, kinds[k], (unsigned)(i / (n / 4)) * 60, &seed);
+                }
+                const size_t len = zlib_len(clevel, data, n, out);
+                const size_t codes_len = encode(3, data, n, out, n); /* 0: all values occur */
+                CHECK(kinds[k] == HALF_ZEROS || (len > 0 && (codes_len == 0 || len < codes_len)));
+            }
+        }
+    }
+    free(data);
+    free(out);
+}
+
+/* Matches that are near, of few bytes, far and long of few values; and runs between the looks. */
+static void test_codes_do_not_suffice(void)
+{
+    enum { N = 65536, NEAR = 0, FAR, TILES, RUNS, NCASES };
+    static const size_t every[] = { 24, 40, 7000, 1024 }, lens[] = { 8, 8, 7000, 300 };
+    uint8_t *data = room_of(N), *out = room_of(N);
+    uint64_t seed = 9;
+    for (int clevel = 3; clevel <= 9; clevel++) {
+        for (int kind = 0; kind < NCASES; kind++) {
+            generate_values(data, N, kind == NEAR ? AROUND_MEAN : MANY_VALUES, 0, &seed);
+            for (size_t i = 0; i < N && kind == TILES; i++) {
+                data[i] = (uint8_t)(harness_random(&seed) >> 30) % 7;
+            }
+            const size_t begin = kind == RUNS ? 23000 : 8000, end = kind == RUNS ? 42000 : N;
+            for (size_t i = begin; i + every[kind] <= end; i += every[kind]) {
+                const size_t far = 5000 + harness_random(&seed) % 3000;
+                const size_t back = kind == NEAR ? 12 : kind == FAR ? far : every[kind];
+                if (kind == RUNS) {
+                    memset(data + i, 3, lens[kind]);
+                } else {
+                    memcpy(data + i, data + i - back, lens[kind]);
+                }
+            }
+            CHECK(zlib_len(clevel, data, N, out) < encode(3, data, N, out, N) * 98 / 100);
+        }
+    }
+    free(data);
+    free(out);
+}
+
+#endif
 
 int main(void)
 {
@@ -675,6 +797,7 @@ int main(void)
     test_only_easy();
     test_rows_of_noise();
     test_many_values();
+    test_literals();
     check_round_trips();
     check_cap();
     check_determinism();
@@ -683,6 +806,8 @@ int main(void)
     check_mutations();
 #if defined(B2I_HAVE_LIBDEFLATE) || defined(B2I_HAVE_ZLIB)
     test_ours_reads_library();
+    test_codes_suffice();
+    test_codes_do_not_suffice();
 #endif
     b2i_codec_state_free(state);
     return RESULT();
