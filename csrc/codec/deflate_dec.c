@@ -26,7 +26,9 @@ enum {
     MAX_DIST_BITS = 28, /* of a code and its extra bits */
     FAST_IN = 32,       /* bytes that a round of the fast loop may read */
     WORDS = 40,         /* bytes that a match is given at once */
-    FAST_OUT = 4 + 258 + WORDS
+    FAST_OUT = 6 + 258 + WORDS,
+    MIN_PAIRED = 4096, /* bytes of output for which literals are paired, */
+    MIN_PAIRS_IN = 256 /* and of input: making pairs takes longer than a short block */
 };
 
 /*
@@ -34,12 +36,14 @@ enum {
  *   bits 0–7    to drop: the code and its extra bits; or what indexes the first table
  *   bits 8–11   of the code; or index bits of the second table
  *   bit 12–14   what is special: a second table, the end of the block, no code at all
- *   bits 16–30  the literal; the base of a length or distance; or where the second table starts
- *   bit 31      a literal
+ *   bits 16–30  the base of a length or distance; or where the second table starts
+ *   bit 31      a literal, or two: the first one is in bits 8–15; if bit 24 is set, the next one is
+ *               in bits 16–23, and the bits to drop are those of both
  */
 typedef uint32_t entry;
 
 #define LITERAL ((entry)1 << 31)
+#define PAIR    ((entry)1 << 24)
 #define SECOND  ((entry)1 << 12)
 #define END     ((entry)1 << 13)
 #define INVALID ((entry)1 << 14)
@@ -96,7 +100,7 @@ static bool is_beyond(const bit_reader *r)
 static inline entry lit_entry(unsigned sym, unsigned len)
 {
     if (sym < END_OF_BLOCK) {
-        return LITERAL | sym << 16 | len << 8 | len;
+        return LITERAL | sym << 8 | len;
     }
     if (sym == END_OF_BLOCK) {
         return END | len << 8 | len;
@@ -212,6 +216,32 @@ B2I_LZ_TEMPLATE bool make_table(entry *table, unsigned *index_bits, const uint8_
     return true;
 }
 
+/*
+ * Whether literals are so frequent and their codes so short that many pairs fit an index: that of
+ * all places in the table, three quarters are those of such codes.
+ */
+static bool has_short_codes(const uint8_t *lens)
+{
+    enum { SHORT = LIT_BITS / 2 };
+    unsigned places = 0;
+    for (unsigned i = 0; i < END_OF_BLOCK; i++) {
+        places += lens[i] > 0 && lens[i] <= SHORT ? 1U << (SHORT - lens[i]) : 0;
+    }
+    return places >= 3U << (SHORT - 2);
+}
+
+/* Entries of literals become those of pairs where another one follows within the index. */
+static void pair_literals(entry *table)
+{
+    for (unsigned i = 1U << LIT_BITS; i-- > 0;) { /* those that follow are lower, not paired yet */
+        const entry e = table[i], next = table[i >> (e & 15)];
+        const unsigned n = (e & 15) + (next & 255);
+        if ((e & next & LITERAL) != 0 && n <= LIT_BITS) {
+            table[i] = (e & ~(entry)255) | PAIR | (next & 0xff00) << 8 | n;
+        }
+    }
+}
+
 static bool make_fixed(tables *t)
 {
     uint8_t lens[NLITLENS];
@@ -226,8 +256,8 @@ static bool make_fixed(tables *t)
     return make_table(t->dist, &t->dist_bits, lens, NDISTS, dist_entry) && t->is_fixed;
 }
 
-/* The codes of a block that brings its own. */
-static bool read_codes(bit_reader *r, tables *t)
+/* The codes of a block that brings its own; there are so many bytes that it may decode to. */
+static bool read_codes(bit_reader *r, tables *t, size_t room)
 {
     static const uint8_t order[NPRECODES] = { 16, 17, 18, 0, 8,  7, 9,  6, 10, 5,
                                               11, 4,  12, 3, 13, 2, 14, 1, 15 };
@@ -266,8 +296,17 @@ static bool read_codes(bit_reader *r, tables *t)
     }
     t->lit_bits = LIT_BITS;
     t->dist_bits = DIST_BITS;
-    return make_table(t->lit, &t->lit_bits, lens, nlit, lit_entry) &&
-           make_table(t->dist, &t->dist_bits, lens + nlit, ndist, dist_entry);
+    if (!make_table(t->lit, &t->lit_bits, lens, nlit, lit_entry) ||
+        !make_table(t->dist, &t->dist_bits, lens + nlit, ndist, dist_entry)) {
+        return false;
+    }
+    if (room >= MIN_PAIRED && r->ip_end - r->ip >= MIN_PAIRS_IN && has_short_codes(lens)) {
+        for (; t->lit_bits < LIT_BITS; t->lit_bits++) {
+            memcpy(t->lit + (1U << t->lit_bits), t->lit, sizeof(entry) << t->lit_bits);
+        }
+        pair_literals(t->lit);
+    }
+    return true;
 }
 
 /* ---- blocks ---- */
@@ -303,7 +342,7 @@ static bool copy_stored(bit_reader *r, output *o)
 static inline entry look_up(bit_reader *r, const entry *table, unsigned bits)
 {
     entry e = table[r->bits & ((1U << bits) - 1)];
-    if ((e & SECOND) != 0) {
+    if ((e & (LITERAL | SECOND)) == SECOND) {
         (void)take(r, e & 255);
         e = table[(e >> 16) + (r->bits & ((1U << (e >> 8 & 15)) - 1))];
     }
@@ -343,6 +382,14 @@ static inline void copy_match(uint8_t *op, size_t distance, size_t len)
     }
 }
 
+/* One literal, or two; writes a byte more. */
+static inline uint8_t *put_literals(uint8_t *op, entry e)
+{
+    op[0] = (uint8_t)(e >> 8);
+    op[1] = (uint8_t)(e >> 16);
+    return op + 1 + (e / PAIR & 1);
+}
+
 /*
  * While there is much input and room: a row of literals and a match per round.  Of the 56 bits
  * that a round has at least, two literals and a length use 42 at most; a third literal ends the
@@ -380,17 +427,17 @@ static int decode_fast(bit_reader *reader, output *out, const tables *t)
         if ((e & LITERAL) != 0) {
             entry next = t->lit[bits & lit_mask];
             DROP(next);
-            *op++ = (uint8_t)(e >> 16);
+            op = put_literals(op, e);
             e = next;
             if ((e & LITERAL) != 0) {
                 next = t->lit[bits & lit_mask];
                 DROP(next);
-                *op++ = (uint8_t)(e >> 16);
+                op = put_literals(op, e);
                 e = next;
                 if ((e & LITERAL) != 0) {
                     REFILL();
                     next = t->lit[bits & lit_mask];
-                    *op++ = (uint8_t)(e >> 16);
+                    op = put_literals(op, e);
                     e = next;
                     continue;
                 }
@@ -402,7 +449,7 @@ static int decode_fast(bit_reader *reader, output *out, const tables *t)
                 DROP(e);
             }
             if ((e & LITERAL) != 0) {
-                *op++ = (uint8_t)(e >> 16);
+                op = put_literals(op, e);
                 REFILL();
                 e = t->lit[bits & lit_mask];
                 continue;
@@ -457,10 +504,13 @@ static int decode_one(bit_reader *r, output *o, const tables *t)
     const size_t room = (size_t)(o->end - o->op);
     if ((e & LITERAL) != 0) {
         (void)take(r, e & 255);
-        if (room == 0 || is_beyond(r)) {
-            return BROKEN;
+        if (room < ((e & PAIR) != 0 ? 2 : 1) || is_beyond(r)) {
+            return BROKEN; /* also where only the first one fits: what is left does not end well */
         }
-        *o->op++ = (uint8_t)(e >> 16);
+        *o->op++ = (uint8_t)(e >> 8);
+        if ((e & PAIR) != 0) {
+            *o->op++ = (uint8_t)(e >> 16);
+        }
         return GOING;
     }
     if ((e & SPECIAL) != 0) {
@@ -517,7 +567,7 @@ b2c_status b2i_deflate_decode(b2i_codec_state *state, b2i_span src, uint8_t *dst
         } else if (kind == 1) {
             ok = (t->is_fixed || make_fixed(t)) && decode_block(&r, &o, t);
         } else if (kind == 2) {
-            ok = read_codes(&r, t) && decode_block(&r, &o, t);
+            ok = read_codes(&r, t, (size_t)(o.end - o.op)) && decode_block(&r, &o, t);
         }
         if (!ok || is_beyond(&r)) {
             return B2C_E_CORRUPT;
