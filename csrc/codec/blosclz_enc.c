@@ -2,63 +2,27 @@
  * blosclz_enc.c: the BloscLZ encoder.  The stream is described in blosclz_dec.c.
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * A greedy search with one hash table of positions.  What makes it fast on
- * shuffled planes: runs of a byte are tried before the table, and positions
- * inside runs do not enter it, so that it keeps the starts of runs and periodic
- * planes line up; and misses make the search step wider.
+ * A look at a part of the stream tells whether it is worth decoding; if so, the search of all our
+ * encoders finds the matches.
  */
 #include "lz.h"
 
 enum {
-    LOOK_HASH_LOG = 13,   /* a table that fits the L1 cache: most steps store to it */
-    MIN_LOOK = 2048,      /* bytes of a first look, if there are so many */
-    LOOK_LEN = 8,         /* shortest near match that it counts: a word */
-    SMALL_STREAM = 65536, /* up to here a smaller table does */
-    MIN_LEN = 16,         /* shorter inputs cannot gain */
-    MAX_DISTANCE = 73724, /* the format has 73727; other encoders stop here */
-    FAR_BASE = 8191,      /* distance - 1 of the smallest far match */
-    MAX_RUN = 32,         /* literals per control byte */
-    SEARCH_END = 12,      /* no search in the last bytes: hashes and compares read 8 */
-    FIRST_MARK = 0x20     /* encoders set it in the first byte, decoders ignore it */
+    LOOK_HASH_LOG = 13,      /* a table that fits the L1 cache: most steps store to it */
+    MIN_LOOK = 2048,         /* bytes of a first look, if there are so many */
+    LOOK_LEN = 8,            /* shortest near match that it counts: a word */
+    MIN_LEN = 16,            /* shorter inputs cannot gain */
+    LZ_MAX_DISTANCE = 73724, /* the format has 73727; other encoders stop here */
+    LZ_LAST_LITERALS = 1,
+    LZ_PREFERS_RUNS = 0,
+    LZ_HAS_DICTS = 0,
+    FAR_BASE = 8191, /* distance - 1 of the smallest far match */
+    MAX_RUN = 32,    /* literals per control byte */
+    MIN_LONG = 9,    /* bytes of a match from which on its length needs more than three bits, */
+    MAX_SHORT = MIN_LONG + 255, /* and more than another byte */
+    SHORT = 1 + MAX_RUN + 8,    /* room for a sequence of no more, and a short match */
+    FIRST_MARK = 0x20           /* encoders set it in the first byte, decoders ignore it */
 };
-
-typedef struct level {
-    uint8_t look_at;        /* eighths of the stream before what a first look covers */
-    uint8_t look_log;       /* of the bytes that it covers, up to 64 KiB */
-    uint8_t least_ratio;    /* hundredths: with less in that look, there is a second one */
-    uint8_t again_at;       /* eighths of the stream before what that covers */
-    uint8_t hash_log;       /* of small streams */
-    uint8_t hash_log_large; /* of others */
-    uint8_t min_near;       /* shortest matches that are taken */
-    uint8_t min_far;
-    uint8_t skip_log; /* the step grows by one every 2^skip_log misses */
-} level;
-
-/*
- * Streams that shrink little are not worth the time that decoding takes, for raw bytes are read
- * some ten times faster: so the lower the level, the more a first look must find.  Where it looks
- * is where the reference's encoder looks, which leaves the same streams raw.
- */
-static const level levels[B2I_MAX_CLEVEL + 1] = {
-    { 0, 0, 0, 0, 0, 0, 0, 0, 0 },      { 7, 12, 200, 4, 12, 13, 6, 8, 4 },
-    { 6, 13, 150, 3, 12, 13, 6, 8, 5 }, { 6, 14, 120, 3, 12, 14, 6, 8, 5 },
-    { 4, 14, 120, 1, 12, 14, 5, 8, 5 }, { 4, 14, 120, 1, 12, 14, 5, 7, 5 },
-    { 4, 14, 120, 1, 13, 14, 5, 7, 6 }, { 0, 14, 115, 4, 13, 14, 5, 7, 6 },
-    { 0, 14, 110, 4, 13, 14, 4, 7, 6 }, { 0, 14, 100, 4, 13, 14, 4, 7, 7 },
-};
-
-/* Where the output goes. */
-typedef struct sink {
-    uint8_t *op;
-    const uint8_t *op_end;  /* the stream must not reach beyond */
-    const uint8_t *cap_end; /* wide copies may write up to here */
-    const uint8_t *src_end; /* and read up to here */
-} sink;
-
-static inline size_t hash5(uint64_t word, unsigned hash_log)
-{
-    return (size_t)(((word << 24) * 889523592379U) >> (64 - hash_log));
-}
 
 /* Bytes that n literals take. */
 static inline size_t literals_len(size_t n)
@@ -66,10 +30,20 @@ static inline size_t literals_len(size_t n)
     return n + (n + MAX_RUN - 1) / MAX_RUN;
 }
 
-/* n literals; there is room for them. */
-static inline void put_literals(sink *s, const uint8_t *from, size_t n)
+/* Where the output goes. */
+typedef struct lz_sink {
+    uint8_t *op, *op_end;              /* the stream must not reach beyond */
+    const uint8_t *op_fast, *src_fast; /* before these, wide copies may be made */
+} lz_sink;
+
+static inline size_t lz_cost(const lz_sink *s)
 {
-    uint8_t *op = s->op;
+    return (size_t)(uintptr_t)s->op;
+}
+
+/* n literals; there is room for them. */
+static inline uint8_t *put_literals(uint8_t *op, const uint8_t *from, size_t n)
+{
     for (; n >= MAX_RUN; n -= MAX_RUN) {
         *op++ = MAX_RUN - 1;
         memcpy(op, from, MAX_RUN);
@@ -78,56 +52,118 @@ static inline void put_literals(sink *s, const uint8_t *from, size_t n)
     }
     if (n > 0) {
         *op++ = (uint8_t)(n - 1);
-        if (s->cap_end - op >= MAX_RUN && s->src_end - from >= MAX_RUN) {
-            memcpy(op, from, MAX_RUN);
-        } else {
-            memcpy(op, from, n);
-        }
+        memcpy(op, from, n);
         op += n;
     }
-    s->op = op;
+    return op;
 }
 
-/* A match of len >= 3 bytes; there is room for it. */
-static inline void put_match(sink *s, size_t len, size_t distance)
+/* The high bits of a distance less 1, in the control byte. */
+static inline size_t high_bits(size_t d)
 {
-    uint8_t *op = s->op;
-    size_t d = distance - 1;
-    bool far = d >= FAR_BASE;
-    uint8_t hi = far ? 31 : (uint8_t)(d >> 8);
-    len -= 2;
-    if (len < 7) {
-        *op++ = (uint8_t)(len << 5 | hi);
+    return d >= FAR_BASE ? 31 : d >> 8;
+}
+
+/* The rest of it; writes three bytes even where it takes one. */
+static inline uint8_t *put_distance(uint8_t *op, size_t d)
+{
+    const size_t is_far = d >= FAR_BASE;
+    op[0] = (uint8_t)(is_far ? 255 : d);
+    b2i_st16be(op + 1, (uint16_t)(d - FAR_BASE));
+    return op + 1 + 2 * is_far;
+}
+
+/* Any sequence.  Returns where it ends, or NULL when it does not fit. */
+static B2I_LZ_APART uint8_t *put_any(uint8_t *op, const uint8_t *op_end, const uint8_t *anchor,
+                                     size_t nlit, size_t len, size_t distance)
+{
+    size_t more = len - MIN_LONG;
+    if (literals_len(nlit) + 4 + len / 255 + 1 > (size_t)(op_end - op)) {
+        return NULL;
+    }
+    op = put_literals(op, anchor, nlit);
+    if (len < MIN_LONG) {
+        *op++ = (uint8_t)((len - 2) << 5 | high_bits(distance - 1));
     } else {
-        *op++ = 7 << 5 | hi;
-        for (len -= 7; len >= 255; len -= 255) {
+        *op++ = (uint8_t)(7 << 5 | high_bits(distance - 1));
+        for (; more >= 255; more -= 255) {
             *op++ = 255;
         }
-        *op++ = (uint8_t)len;
+        *op++ = (uint8_t)more;
     }
-    if (far) {
-        *op++ = 255;
-        b2i_st16be(op, (uint16_t)(d - FAR_BASE));
-        op += 2;
-    } else {
-        *op++ = (uint8_t)d;
-    }
-    s->op = op;
+    return put_distance(op, distance - 1);
 }
 
-/* Literals from 'anchor' to p, then a match.  False when they do not fit. */
-static inline bool put_sequence(sink *s, const uint8_t *anchor, const uint8_t *p, size_t len,
-                                size_t distance)
+/* A match of less than MAX_SHORT bytes, without a branch. */
+static inline uint8_t *put_short_match(uint8_t *op, size_t len, size_t distance)
 {
-    size_t nlit = (size_t)(p - anchor);
-    size_t need = literals_len(nlit) + 4 + len / 255 + 1;
-    if (need > (size_t)(s->op_end - s->op)) {
-        return false;
+    const size_t is_long = len >= MIN_LONG;
+    op[0] = (uint8_t)((is_long ? 7 : len - 2) << 5 | high_bits(distance - 1));
+    op[1] = (uint8_t)(len - MIN_LONG);
+    return put_distance(op + 1 + is_long, distance - 1);
+}
+
+B2I_LZ_TEMPLATE bool lz_put(lz_sink *s, const uint8_t *anchor, const uint8_t *p, size_t len,
+                            size_t distance)
+{
+    const size_t nlit = (size_t)(p - anchor);
+    uint8_t *op = s->op;
+    if (nlit > MAX_RUN || len >= MAX_SHORT || op >= s->op_fast || anchor >= s->src_fast) {
+        s->op = put_any(op, s->op_end, anchor, nlit, len, distance);
+        return s->op != NULL;
     }
-    put_literals(s, anchor, nlit);
-    put_match(s, len, distance);
+    op[0] = (uint8_t)(nlit - 1);
+    memcpy(op + 1, anchor, MAX_RUN / 2);
+    if (nlit > MAX_RUN / 2) {
+        memcpy(op + 1 + MAX_RUN / 2, anchor + MAX_RUN / 2, MAX_RUN / 2);
+    }
+    s->op = put_short_match(op + nlit + (nlit > 0), len, distance);
     return true;
 }
+
+B2I_LZ_TEMPLATE bool lz_put_match(lz_sink *s, const uint8_t *p, size_t len, size_t distance)
+{
+    if (len >= MAX_SHORT || s->op >= s->op_fast) {
+        s->op = put_any(s->op, s->op_end, p, 0, len, distance);
+        return s->op != NULL;
+    }
+    s->op = put_short_match(s->op, len, distance);
+    return true;
+}
+
+#include "lz_search.h"
+
+/* What a first look must find. */
+typedef struct look {
+    uint8_t at;          /* eighths of the stream before what it covers */
+    uint8_t log;         /* of the bytes that it covers, up to 64 KiB */
+    uint8_t least_ratio; /* hundredths: with less in that look, there is a second one */
+    uint8_t again_at;    /* eighths of the stream before what that covers */
+} look;
+
+/*
+ * Streams that shrink little are not worth the time that decoding takes, for raw bytes are read
+ * some ten times faster: so the lower the level, the more a first look must find.  Where it looks
+ * is where the reference's encoder looks, which leaves the same streams raw.
+ */
+static const look looks[B2I_MAX_CLEVEL + 1] = {
+    { 0, 0, 0, 0 },    { 7, 12, 200, 4 }, { 6, 13, 150, 3 }, { 6, 14, 120, 3 }, { 4, 14, 120, 1 },
+    { 4, 14, 120, 1 }, { 4, 14, 120, 1 }, { 0, 14, 115, 4 }, { 0, 14, 110, 4 }, { 0, 14, 100, 4 },
+};
+
+/* Without a high gear: in what passed the look, the low one is as fast and makes less. */
+static const level levels[B2I_MAX_CLEVEL + 1] = {
+    { { 0, 0 }, { 0, 0 }, 0, 0 },       /* none */
+    { { 0, 0 }, { 4, 1 }, 6, NO_HIGH }, /* 1 */
+    { { 0, 0 }, { 4, 1 }, 6, NO_HIGH }, /* 2 */
+    { { 0, 0 }, { 4, 1 }, 6, NO_HIGH }, /* 3 */
+    { { 0, 0 }, { 5, 1 }, 5, NO_HIGH }, /* 4 */
+    { { 0, 0 }, { 5, 1 }, 5, NO_HIGH }, /* 5 */
+    { { 0, 0 }, { 5, 1 }, 5, NO_HIGH }, /* 6 */
+    { { 0, 0 }, { 6, 1 }, 5, NO_HIGH }, /* 7 */
+    { { 0, 0 }, { 6, 1 }, 5, NO_HIGH }, /* 8 */
+    { { 0, 0 }, { 7, 1 }, 5, NO_HIGH }, /* 9 */
+};
 
 /*
  * Whether n bytes would shrink to 'limit' with the matches that a plain greedy search finds.
@@ -172,69 +208,16 @@ static bool shrinks(const uint8_t *p, size_t n, size_t limit)
  * a shorter one at another for streams that begin with noise, or end with it, and are very regular
  * elsewhere: half of them, at least.
  */
-static size_t worth(const level *lv, const uint8_t *src, size_t n)
+static size_t worth(const look *at, const uint8_t *src, size_t n)
 {
-    size_t left = n - n / 8 * lv->look_at, len = (size_t)1 << lv->look_log;
+    size_t left = n - n / 8 * at->at, len = (size_t)1 << at->log;
     left = left > MIN_LOOK ? left : n < MIN_LOOK ? n : MIN_LOOK;
     len = len < left ? len : left;
-    if (shrinks(src + n - left, len, len * 100 / lv->least_ratio)) {
+    if (shrinks(src + n - left, len, len * 100 / at->least_ratio)) {
         return n - 1;
     }
     len /= 4;
-    return shrinks(src + n / 8 * lv->again_at, len, len / 3) ? n / 2 : 0;
-}
-
-/*
- * Writes the stream without its last literals.  *rest is where these start.
- * False: it does not fit.
- */
-static bool put_sequences(b2i_lz_table *t, const level *lv, const uint8_t *src, size_t n, sink *s,
-                          size_t *rest)
-{
-    const unsigned hash_log = n <= SMALL_STREAM ? lv->hash_log : lv->hash_log_large;
-    const unsigned skip_log = lv->skip_log;
-    const uint32_t base = t->base;
-    const uint8_t *match_end = src + n - 1; /* at least one literal comes last */
-    const size_t search_end = n - SEARCH_END;
-    size_t anchor = 0, at = 1; /* and one literal comes first */
-    uint32_t nmisses = 0;
-
-    while (at < search_end) {
-        const uint8_t *p = src + at;
-        size_t distance = 1, back = 0;
-        if (!b2i_lz_is_run(p)) {
-            uint64_t word = b2i_ld64le(p);
-            uint32_t *slot = &t->near[hash5(word, hash_log)];
-            uint32_t found = *slot;
-            *slot = base + (uint32_t)at;
-            distance = *slot - found;
-            if (found < base || distance > MAX_DISTANCE ||
-                b2i_ld32le(p - distance) != (uint32_t)word) {
-                at += 1 + (nmisses++ >> skip_log);
-                continue;
-            }
-        }
-        size_t len = 4 + b2i_lz_equal(p + 4, p + 4 - distance, match_end);
-        size_t max_back = at - anchor < at - distance ? at - anchor : at - distance;
-        while (back < max_back && *(p - back - 1) == *(p - back - 1 - distance)) {
-            back++;
-        }
-        if (len + back < (distance > FAR_BASE ? lv->min_far : lv->min_near)) {
-            at += 1 + (nmisses++ >> skip_log);
-            continue;
-        }
-        if (!put_sequence(s, src + anchor, p - back, len + back, distance)) {
-            return false;
-        }
-        at += len;
-        anchor = at;
-        nmisses = 0;
-        if (at < search_end && !b2i_lz_is_run(src + at - 2)) {
-            t->near[hash5(b2i_ld64le(src + at - 2), hash_log)] = base + (uint32_t)(at - 2);
-        }
-    }
-    *rest = anchor;
-    return true;
+    return shrinks(src + n / 8 * at->again_at, len, len / 3) ? n / 2 : 0;
 }
 
 b2c_status b2i_blosclz_encode(b2i_codec_state *state, int clevel, const b2i_dict *dict,
@@ -250,19 +233,24 @@ b2c_status b2i_blosclz_encode(b2i_codec_state *state, int clevel, const b2i_dict
     if (t == NULL) {
         return B2C_E_MEMORY;
     }
-    const level *lv = &levels[clevel];
-    size_t limit = worth(lv, src, n), rest;
+    size_t limit = worth(&looks[clevel], src, n);
     if (limit == 0) {
         return B2C_OK;
     }
-    sink s = { dst, dst + (limit < cap ? limit : cap), dst + cap, src + n };
-    bool fits = put_sequences(t, lv, src, n, &s, &rest);
+    limit = limit < cap ? limit : cap;
+    const lz_sink sink = { .op = dst,
+                           .op_end = dst + limit,
+                           .op_fast = dst + (limit < SHORT ? 0 : limit - SHORT),
+                           .src_fast = src + (n < MAX_RUN ? 0 : n - MAX_RUN) };
+    search s = search_begin(t, src, n, sink);
+    const bool fits = search_all(&s, &levels[clevel], search_end(&s));
     b2i_lz_end(t, n);
-    if (!fits || literals_len(n - rest) > (size_t)(s.op_end - s.op)) {
+    const size_t rest = (size_t)(s.src_end - s.anchor);
+    if (!fits || literals_len(rest) > (size_t)(s.sink.op_end - s.sink.op)) {
         return B2C_OK;
     }
-    put_literals(&s, src + rest, n - rest);
+    const uint8_t *end = put_literals(s.sink.op, s.anchor, rest);
     dst[0] |= FIRST_MARK;
-    *out_len = (size_t)(s.op - dst);
+    *out_len = (size_t)(end - dst);
     return B2C_OK;
 }

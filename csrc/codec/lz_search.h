@@ -1,5 +1,5 @@
 /*
- * lz_search.h: the search for matches of our own LZ4 and deflate encoders.
+ * lz_search.h: the search for matches of our own encoders.
  * SPDX-License-Identifier: BSD-3-Clause
  *
  * A template: the file that includes it has defined before

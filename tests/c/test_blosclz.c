@@ -300,7 +300,10 @@ static void test_round_trips(void)
         CHECK((len == 0) == (kind == 0));
     }
     /* All machines make these bytes.  A change of the encoder that means to change them says so. */
-    CHECK(streams_hash == 0xfbf88c2b8caac20f);
+    CHECK(streams_hash == 0xac0ca2d20cc353cb);
+    if (streams_hash != 0xac0ca2d20cc353cb) {
+        fprintf(stderr, "the streams have the hash 0x%llx\n", (unsigned long long)streams_hash);
+    }
     free(data);
 }
 
