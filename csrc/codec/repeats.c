@@ -282,9 +282,38 @@ static bool long_matches_save(const uint8_t *src, size_t n, const uint16_t *cost
     return saved > enough;
 }
 
+/*
+ * Whether frequencies depend on the place by so much that knowing it would save a 64th, as in
+ * items that were not shuffled: of integers, matches find some of that.
+ */
+static bool has_items(const uint8_t *src, size_t n, uint32_t bits)
+{
+    enum { MAX_LEN = 4096, NPLACES = 4, PART = 64 };
+    const size_t len = n < MAX_LEN ? n : MAX_LEN;
+    const uint8_t *p = src + (n - len) / 2;
+    uint32_t counts[NPLACES][256] = { { 0 } };
+    uint64_t chi_squared = 0;
+    for (size_t i = 0; i + NPLACES <= len; i += NPLACES) {
+        for (size_t k = 0; k < NPLACES; k++) {
+            counts[k][p[i + k]]++;
+        }
+    }
+    for (size_t i = 0; i < 256; i++) {
+        uint32_t sum = 0, squares = 0;
+        for (size_t k = 0; k < NPLACES; k++) {
+            sum += counts[k][i];
+            squares += counts[k][i] * counts[k][i];
+        }
+        const uint32_t by_chance = sum + NPLACES - 1,
+                       found = NPLACES * squares / (sum > 0 ? sum : 1);
+        chi_squared += found > by_chance ? found - by_chance : 0;
+    }
+    return chi_squared * 72 / 100 > (uint64_t)len * bits / (PART * ONE_BIT);
+}
+
 bool b2i_codes_suffice(const uint8_t *src, size_t n, unsigned least)
 {
-    enum { MOST = 31 * ONE_BIT / 4, NPLACES = 4, LEN = 1024 };
+    enum { HIGH = 6 * ONE_BIT, MOST = 31 * ONE_BIT / 4, NPLACES = 4, LEN = 1024 };
     uint32_t last[1 << TABLE_LOG] = { 0 };
     uint16_t costs[256];
     if (n < NPLACES * LEN || n >> 24 != 0) {
@@ -293,6 +322,9 @@ bool b2i_codes_suffice(const uint8_t *src, size_t n, unsigned least)
     const uint32_t bits = costs_of_bytes(src, n, costs);
     uint64_t saved = 0;
     if (bits < least * ONE_BIT / 8 || bits > MOST) {
+        return false;
+    }
+    if (bits < HIGH && has_items(src, n, bits)) { /* floats take more */
         return false;
     }
     for (size_t k = 0; k < NPLACES; k++) {
