@@ -184,8 +184,8 @@ static bool varies(const uint8_t *src, size_t n, uint32_t bits)
     for (size_t k = 0; k < nparts; k++) {
         uint32_t counts[4][256] = { { 0 } };
         const uint8_t *part = src + len * k;
-        for (size_t i = 0; i + 4 <= len;
-             i += 4) { /* equal ones in a row do not wait for each other */
+        /* equal ones in a row do not wait for each other's count */
+        for (size_t i = 0; i + 4 <= len; i += 4) {
             counts[0][part[i]]++;
             counts[1][part[i + 1]]++;
             counts[2][part[i + 2]]++;
