@@ -77,7 +77,6 @@ static inline uint8_t *put_distance(uint8_t *op, size_t d)
 static B2I_LZ_APART uint8_t *put_any(uint8_t *op, const uint8_t *op_end, const uint8_t *anchor,
                                      size_t nlit, size_t len, size_t distance)
 {
-    size_t more = len - MIN_LONG;
     if (literals_len(nlit) + 4 + len / 255 + 1 > (size_t)(op_end - op)) {
         return NULL;
     }
@@ -85,6 +84,7 @@ static B2I_LZ_APART uint8_t *put_any(uint8_t *op, const uint8_t *op_end, const u
     if (len < MIN_LONG) {
         *op++ = (uint8_t)((len - 2) << 5 | high_bits(distance - 1));
     } else {
+        size_t more = len - MIN_LONG;
         *op++ = (uint8_t)(7 << 5 | high_bits(distance - 1));
         for (; more >= 255; more -= 255) {
             *op++ = 255;

@@ -682,8 +682,8 @@ static void check_damaged(const uint8_t *stream, size_t len, size_t n, const uin
 }
 
 /*
- * Codes alone are as small as the entropy lets them be, whatever short matches there are by chance;
- * with matches next to them, too.
+ * Codes alone are as small as the entropy lets them be; they are decoded well, whole and damaged,
+ * with matches between them too.
  */
 static void test_literals(void)
 {
@@ -711,6 +711,8 @@ static void test_literals(void)
 
 #if defined(B2I_HAVE_LIBDEFLATE) || defined(B2I_HAVE_ZLIB)
 
+enum { AROUND = 6 }; /* bytes of zlib's head and tail */
+
 static size_t zlib_len(int clevel, const uint8_t *data, size_t n, uint8_t *out)
 {
     size_t len = 0;
@@ -721,7 +723,7 @@ static size_t zlib_len(int clevel, const uint8_t *data, size_t n, uint8_t *out)
 /* Levels from the third on take codes alone where matches do not pay, and only there. */
 static void test_codes_suffice(void)
 {
-    enum { MAX = 80000, AROUND = 6 /* zlib's head and tail */ };
+    enum { MAX = 80000 };
     static const int kinds[] = { AROUND_MEAN, HALF_ZEROS, MANY_VALUES };
     uint8_t *data = room_of(MAX), *out = room_of(MAX);
     uint64_t seed = 7;
@@ -745,11 +747,11 @@ static void test_codes_suffice(void)
 
 /*
  * Matches that are near, of few bytes, far and long of few values; runs between the looks; and
- * items of two bytes, one of them zero.
+ * items of two bytes, one of them always the same.
  */
 static void test_codes_do_not_suffice(void)
 {
-    enum { N = 65536, AROUND = 6, CLOSE_BY = 0, APART, TILES, RUNS, ITEMS, NCASES };
+    enum { CLOSE_BY, APART, TILES, RUNS, ITEMS, NCASES, N = 65536 };
     static const size_t every[] = { 24, 40, 7000, 1024, 2 }, lens[] = { 8, 8, 7000, 300, 1 };
     uint8_t *data = room_of(N), *out = room_of(N);
     uint64_t seed = 9;
