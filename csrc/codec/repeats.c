@@ -11,8 +11,7 @@
 enum {
     ONE_BIT = 256,   /* bits are counted in so many parts */
     MATCH_BITS = 24, /* what a match takes, about */
-    PICK_LOG = 8,
-    PICK = 37,
+    PICKED = 0x2500, /* what starts so is picked */
     STRIDE = 64,
     TABLE_LOG = 12,
     NPIECES = 64,       /* that bytes are counted in */
@@ -34,18 +33,32 @@ static uint32_t log2_of(uint32_t n)
     return whole * ONE_BIT + part + (part * (ONE_BIT - part) * 88 >> 16);
 }
 
-/* Counts the bytes of NPIECES pieces of len <= n bytes. */
-static void count_pieces(const uint8_t *src, size_t n, size_t len, uint16_t counts[256])
+/* Adds to counts the bytes of p, in table k those whose places leave k when divided by four. */
+static void count_bytes(const uint8_t *p, size_t n, uint32_t counts[4][256])
 {
-    uint16_t apart[4][256] = { { 0 } };
-    for (size_t i = 0; i < NPIECES; i++) {
-        const uint8_t *piece = src + (n - len) / (NPIECES - 1) * i;
-        for (size_t k = 0; k < len; k++) {
-            apart[k % 4][piece[k]]++; /* the same value again does not wait for the last one */
-        }
+    size_t i = 0;
+    for (; i + 4 <= n; i += 4) { /* the same value again does not wait for the last one */
+        counts[0][p[i]]++;
+        counts[1][p[i + 1]]++;
+        counts[2][p[i + 2]]++;
+        counts[3][p[i + 3]]++;
     }
-    for (size_t i = 0; i < 256; i++) {
-        counts[i] = (uint16_t)(apart[0][i] + apart[1][i] + apart[2][i] + apart[3][i]);
+    for (; i < n; i++) {
+        counts[i % 4][p[i]]++;
+    }
+}
+
+/* How often each value is in n bytes. */
+static uint32_t count_of(uint32_t counts[4][256], size_t value)
+{
+    return counts[0][value] + counts[1][value] + counts[2][value] + counts[3][value];
+}
+
+/* Counts the bytes of NPIECES pieces of len <= n bytes. */
+static void count_pieces(const uint8_t *src, size_t n, size_t len, uint32_t counts[4][256])
+{
+    for (size_t i = 0; i < NPIECES; i++) {
+        count_bytes(src + (n - len) / (NPIECES - 1) * i, len, counts);
     }
 }
 
@@ -53,13 +66,14 @@ static void count_pieces(const uint8_t *src, size_t n, size_t len, uint16_t coun
 static uint32_t bits_of_byte(const uint8_t *src, size_t n)
 {
     enum { MAX_LEN = 64 };
-    uint16_t counts[256];
+    uint32_t counts[4][256] = { { 0 } };
     const size_t len = n < NPIECES * MAX_LEN ? n / NPIECES : MAX_LEN;
     const uint32_t total = (uint32_t)(NPIECES * len);
     uint64_t bits = 0;
     count_pieces(src, n, len, counts);
     for (size_t i = 0; i < 256 && total > 0; i++) {
-        bits += counts[i] == 0 ? 0 : (uint64_t)counts[i] * (log2_of(total) - log2_of(counts[i]));
+        const uint32_t count = count_of(counts, i);
+        bits += count == 0 ? 0 : (uint64_t)count * (log2_of(total) - log2_of(count));
     }
     return total == 0 ? 0 : (uint32_t)(bits / total);
 }
@@ -67,16 +81,14 @@ static uint32_t bits_of_byte(const uint8_t *src, size_t n)
 bool b2i_is_flat(const uint8_t *src, size_t n, unsigned part)
 {
     enum { BY_CHANCE = 255 + 3 * 22 }; /* chi-squared of equal frequencies and 256 values */
-    uint32_t counts[2][256] = { { 0 } };
+    uint32_t counts[4][256] = { { 0 } };
     uint64_t squares = 0;
     if (n >> 28 != 0) {
         return false;
     }
-    for (size_t i = 0; i < n; i++) {
-        counts[i % 2][src[i]]++; /* the same value again does not wait for the last one */
-    }
+    count_bytes(src, n, counts);
     for (size_t i = 0; i < 256; i++) {
-        const uint64_t count = counts[0][i] + counts[1][i];
+        const uint64_t count = count_of(counts, i);
         squares += count * count;
     }
     /* chi-squared times n; a code for so uneven values saves 0.72 bits for each 1 of it */
@@ -89,7 +101,7 @@ bool b2i_is_flat(const uint8_t *src, size_t n, unsigned part)
  */
 static void pick(const uint8_t *p, const unsigned log, uint8_t is_picked[STRIDE])
 {
-    const uint16_t wanted = PICK >> (PICK_LOG - log);
+    const uint16_t wanted = PICKED >> (16 - log);
     for (size_t i = 0; i < STRIDE; i += 2) { /* pairs of bytes, as processors take them */
         const uint32_t a = b2i_ld16le(p + i), c = b2i_ld16le(p + i + 2);
         const uint32_t b = b2i_ld16le(p + i + 1), d = b2i_ld16le(p + i + 3);
@@ -107,33 +119,43 @@ static uint64_t cost_of(const uint8_t *p, size_t n, const uint16_t *costs)
     return sum;
 }
 
-/* b2i_short_matches_save(), given what values cost, or NULL: all as much as they do on average. */
-static bool matches_save(const uint8_t *src, size_t n, size_t nbytes, const uint16_t *costs)
+static uint64_t key_of(const uint8_t *p, size_t len)
 {
+    return len == 4 ? b2i_ld32le(p) : b2i_ld64le(p) * 0x9E3779B185EBCA87U + b2i_ld64le(p + 8);
+}
+
+/*
+ * Whether matches of min_len bytes, 4 or 16, or more save so many parts of a bit, given what values
+ * cost, or NULL: all as much as they do on average.  Looks for those that begin with one word in
+ * 2^log.
+ */
+static inline bool picked_save(const uint8_t *src, size_t n, size_t min_len, unsigned log,
+                               const uint16_t *costs, uint64_t enough)
+{
+    const unsigned hashed = min_len < 8 ? 4 : 8;
     uint32_t last[1 << TABLE_LOG] = { 0 }, bits = 0;
-    const uint64_t enough = (uint64_t)nbytes * 8 * ONE_BIT >> PICK_LOG;
     uint64_t saved = 0;
     size_t behind = 0; /* the last match */
     uint8_t is_picked[STRIDE];
-    for (size_t from = 0; from + STRIDE + 8 <= n; from += STRIDE) {
-        pick(src + from, PICK_LOG, is_picked);
+    for (size_t from = 0; from + STRIDE + min_len + 4 <= n; from += STRIDE) {
+        pick(src + from, log, is_picked);
         for (size_t i = 0; i < STRIDE; i += 8) {
             for (uint64_t left = b2i_ld64le(is_picked + i); left != 0; left &= left - 1) {
                 const size_t at = from + i + b2i_lz_low_zero_bytes(left);
-                const uint32_t word = b2i_ld32le(src + at);
-                uint32_t *slot = &last[b2i_lz_hash(word, 4, TABLE_LOG)];
-                const size_t then = *slot;
+                const uint8_t *p = src + at;
+                uint32_t *slot = &last[b2i_lz_hash(key_of(p, min_len), hashed, TABLE_LOG)];
+                const uint8_t *q = src + *slot;
                 *slot = (uint32_t)at;
-                if (b2i_ld32le(src + then) != word || at == then || at < behind) {
+                if (memcmp(p, q, min_len) != 0 || p == q || at < behind) {
                     continue;
                 }
-                const size_t len = 4 + b2i_lz_equal(src + at + 4, src + then + 4, src + n);
+                const size_t len = min_len + b2i_lz_equal(p + min_len, q + min_len, src + n);
                 behind = at + len;
                 if (costs == NULL && bits == 0) {
                     bits = bits_of_byte(src, n);
                 }
                 const uint64_t literals =
-                    costs != NULL ? cost_of(src + at, len, costs) : (uint64_t)len * bits;
+                    costs != NULL ? cost_of(p, len, costs) : (uint64_t)len * bits;
                 saved += literals > MATCH_BITS * ONE_BIT ? literals - MATCH_BITS * ONE_BIT : 0;
                 if (saved > enough) {
                     return true;
@@ -144,9 +166,16 @@ static bool matches_save(const uint8_t *src, size_t n, size_t nbytes, const uint
     return false;
 }
 
+/* b2i_short_matches_save(), given what values cost, or NULL. */
+static bool short_save(const uint8_t *src, size_t n, size_t nbytes, const uint16_t *costs)
+{
+    enum { SHORT = 4, LOG = 8 };
+    return picked_save(src, n, SHORT, LOG, costs, (uint64_t)nbytes * 8 * ONE_BIT >> LOG);
+}
+
 bool b2i_short_matches_save(const uint8_t *src, size_t n, size_t nbytes)
 {
-    return matches_save(src, n, nbytes, NULL);
+    return short_save(src, n, nbytes, NULL);
 }
 
 /*
@@ -157,50 +186,62 @@ bool b2i_short_matches_save(const uint8_t *src, size_t n, size_t nbytes)
 static uint32_t costs_of_bytes(const uint8_t *src, size_t n, uint16_t costs[256])
 {
     enum { LEN = 16, TOTAL = NPIECES * LEN, TOTAL_LOG = 10, TOO_FREQUENT = TOTAL / 16 * 9 };
-    uint16_t counts[256] = { 0 };
-    uint32_t bits = 0;
+    uint32_t counts[4][256] = { { 0 } }, bits = 0;
     count_pieces(src, n, LEN, counts);
     for (size_t i = 0; i < 256; i++) {
-        const uint32_t cost = TOTAL_LOG * ONE_BIT - (counts[i] > 0 ? log2_of(counts[i]) : 0);
-        if (counts[i] > TOO_FREQUENT) {
+        const uint32_t count = count_of(counts, i);
+        const uint32_t cost = TOTAL_LOG * ONE_BIT - (count > 0 ? log2_of(count) : 0);
+        if (count > TOO_FREQUENT) {
             return 0;
         }
         costs[i] = (uint16_t)(cost < ONE_BIT ? ONE_BIT : cost);
-        bits += counts[i] * cost;
+        bits += count * cost;
     }
     return bits / TOTAL;
 }
 
+/* How often values are in groups of bytes. */
+typedef struct groups {
+    uint32_t sums[256];
+    uint64_t squares[256]; /* the sums of them */
+} groups;
+
+static void add_count(groups *of, size_t value, uint64_t count)
+{
+    of->sums[value] += (uint32_t)count;
+    of->squares[value] += count * count;
+}
+
 /*
- * Whether parts of src would take clearly less with codes of their own: by chi-squared of their
- * frequencies, each 1 of which is about 0.72 bits.
+ * How many bits codes that know the group would save: by chi-squared, each 1 of which is about
+ * 0.72 bits, but for so much for each value.
  */
+static uint64_t saved_by_groups(const groups *of, size_t ngroups, uint64_t by_chance)
+{
+    uint64_t chi_squared = 0;
+    for (size_t i = 0; i < 256; i++) {
+        const uint64_t sum = of->sums[i];
+        const uint64_t found = sum > 0 ? ngroups * of->squares[i] / sum - sum : 0;
+        chi_squared += found > by_chance ? found - by_chance : 0;
+    }
+    return chi_squared * 72 / 100;
+}
+
+/* Whether parts of src would take clearly less with codes of their own. */
 static bool varies(const uint8_t *src, size_t n, uint32_t bits)
 {
     enum { MIN_PARTS = 4, MAX_PART = 8192, CODES = 80 * 8 };
     const size_t nparts = n / MAX_PART < MIN_PARTS ? MIN_PARTS : n / MAX_PART, len = n / nparts;
-    uint64_t squares[256] = { 0 }, chi_squared = 0;
-    uint32_t sums[256] = { 0 };
+    groups parts = { 0 };
     for (size_t k = 0; k < nparts; k++) {
         uint32_t counts[4][256] = { { 0 } };
-        const uint8_t *part = src + len * k;
-        /* equal ones in a row do not wait for each other's count */
-        for (size_t i = 0; i + 4 <= len; i += 4) {
-            counts[0][part[i]]++;
-            counts[1][part[i + 1]]++;
-            counts[2][part[i + 2]]++;
-            counts[3][part[i + 3]]++;
-        }
+        count_bytes(src + len * k, len, counts);
         for (size_t i = 0; i < 256; i++) {
-            const uint32_t count = counts[0][i] + counts[1][i] + counts[2][i] + counts[3][i];
-            squares[i] += count * count;
-            sums[i] += count;
+            add_count(&parts, i, count_of(counts, i));
         }
     }
-    for (size_t i = 0; i < 256; i++) {
-        chi_squared += sums[i] > 0 ? nparts * squares[i] / sums[i] - sums[i] : 0;
-    }
-    return chi_squared * 72 / 100 > nparts * CODES + (uint64_t)n * bits / (CODES_SUFFICE * ONE_BIT);
+    return saved_by_groups(&parts, nparts, 0) >
+           nparts * CODES + (uint64_t)n * bits / (CODES_SUFFICE * ONE_BIT);
 }
 
 /*
@@ -241,45 +282,21 @@ static uint64_t saved_by_matches(const uint8_t *src, size_t at, size_t len, uint
 }
 
 /*
- * Whether matches of LONG bytes or runs save a part of what src takes, given what its values cost
- * and that they take so many bits on average.  Of few values the last place of a shorter word is
- * one by chance, however far back a long match begins.
+ * Whether long matches or runs save a part of what src takes, given what its values cost and that
+ * they take so many bits on average.  Of few values the last place of a shorter word is one by
+ * chance, however far back a long match begins.
  */
-static bool long_matches_save(const uint8_t *src, size_t n, const uint16_t *costs, uint32_t bits)
+static bool long_save(const uint8_t *src, size_t n, const uint16_t *costs, uint32_t bits)
 {
-    enum { LONG = 16, LOG = 6, RUN = 16 };
-    uint32_t last[1 << TABLE_LOG] = { 0 };
+    enum { LONG = 16, LOG = 6 };
     const uint64_t enough = (uint64_t)n * bits / CODES_SUFFICE;
     uint64_t saved = 0;
-    size_t behind = 0;
-    uint8_t is_picked[STRIDE];
-    for (size_t from = 0; from + STRIDE + LONG + 8 <= n && saved <= enough; from += STRIDE) {
-        for (const uint8_t *p = src + from; p < src + from + STRIDE; p += RUN) {
-            if (b2i_lz_difference(p, p + 1) == 0 && b2i_lz_difference(p + 8, p + 9) == 0) {
-                saved += RUN * (uint64_t)costs[*p];
-            }
-        }
-        pick(src + from, LOG, is_picked);
-        for (size_t i = 0; i < STRIDE; i += 8) {
-            for (uint64_t left = b2i_ld64le(is_picked + i); left != 0; left &= left - 1) {
-                const size_t at = from + i + b2i_lz_low_zero_bytes(left);
-                const uint8_t *p = src + at;
-                const uint64_t both = b2i_ld64le(p) * 0x9E3779B185EBCA87U + b2i_ld64le(p + 8);
-                uint32_t *slot = &last[b2i_lz_hash(both, 8, TABLE_LOG)];
-                const uint8_t *q = src + *slot;
-                *slot = (uint32_t)at;
-                if (at < behind || p == q || b2i_lz_difference(p, q) != 0 ||
-                    b2i_lz_difference(p + 8, q + 8) != 0) {
-                    continue;
-                }
-                const size_t len = LONG + b2i_lz_equal(p + LONG, q + LONG, src + n);
-                const uint64_t literals = cost_of(p, len, costs);
-                saved += literals > MATCH_BITS * ONE_BIT ? literals - MATCH_BITS * ONE_BIT : 0;
-                behind = at + len;
-            }
+    for (const uint8_t *p = src; p + LONG < src + n && saved <= enough; p += LONG) {
+        if (b2i_lz_difference(p, p + 1) == 0 && b2i_lz_difference(p + 8, p + 9) == 0) {
+            saved += LONG * (uint64_t)costs[*p];
         }
     }
-    return saved > enough;
+    return saved > enough || picked_save(src, n, LONG, LOG, costs, enough - saved);
 }
 
 /*
@@ -288,27 +305,18 @@ static bool long_matches_save(const uint8_t *src, size_t n, const uint16_t *cost
  */
 static bool has_items(const uint8_t *src, size_t n, uint32_t bits)
 {
-    enum { MAX_LEN = 4096, NPLACES = 4, PART = 64 };
+    enum { MAX_LEN = 4096, PART = 64 };
     const size_t len = n < MAX_LEN ? n : MAX_LEN;
     const uint8_t *p = src + (n - len) / 2;
-    uint32_t counts[NPLACES][256] = { { 0 } };
-    uint64_t chi_squared = 0;
-    for (size_t i = 0; i + NPLACES <= len; i += NPLACES) {
-        for (size_t k = 0; k < NPLACES; k++) {
-            counts[k][p[i + k]]++;
-        }
-    }
+    uint32_t counts[4][256] = { { 0 } };
+    groups places = { 0 };
+    count_bytes(p, len, counts);
     for (size_t i = 0; i < 256; i++) {
-        uint32_t sum = 0, squares = 0;
-        for (size_t k = 0; k < NPLACES; k++) {
-            sum += counts[k][i];
-            squares += counts[k][i] * counts[k][i];
+        for (size_t k = 0; k < 4; k++) {
+            add_count(&places, i, counts[k][i]);
         }
-        const uint32_t by_chance = sum + NPLACES - 1,
-                       found = NPLACES * squares / (sum > 0 ? sum : 1);
-        chi_squared += found > by_chance ? found - by_chance : 0;
     }
-    return chi_squared * 72 / 100 > (uint64_t)len * bits / (PART * ONE_BIT);
+    return saved_by_groups(&places, 4, 3) > (uint64_t)len * bits / (PART * ONE_BIT);
 }
 
 bool b2i_codes_suffice(const uint8_t *src, size_t n, unsigned least)
@@ -333,8 +341,8 @@ bool b2i_codes_suffice(const uint8_t *src, size_t n, unsigned least)
             return false;
         }
     }
-    return !matches_save(src, n, n / CODES_SUFFICE, costs) &&
-           !long_matches_save(src, n, costs, bits) && !varies(src, n, bits);
+    return !short_save(src, n, n / CODES_SUFFICE, costs) && !long_save(src, n, costs, bits) &&
+           !varies(src, n, bits);
 }
 
 bool b2i_has_matches(const uint8_t *src, size_t n)
