@@ -272,7 +272,8 @@ def ndarray_from_cframe(
 def remove_urlpath(path: Path | None) -> None:
     """Remove a file or directory; nothing happens for None or when it is not there.
 
-    A directory goes only when it looks like a sparse frame or is empty: ValueError otherwise.
+    A directory goes only when it looks like a sparse frame or is empty, and no device, pipe or socket does:
+    ValueError otherwise.
     """
     if path is None:
         return
@@ -281,5 +282,7 @@ def remove_urlpath(path: Path | None) -> None:
         if os.listdir(name) and not os.path.exists(os.path.join(name, "chunks.b2frame")):
             raise ParameterError(f"{name} is a directory but no sparse frame; it is not removed", path=name)
         shutil.rmtree(name)
-    elif os.path.lexists(name):
+    elif os.path.islink(name) or os.path.isfile(name):
         os.remove(name)
+    elif os.path.lexists(name):
+        raise ParameterError(f"{name} is neither a file nor a directory; it is not removed", path=name)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+import os
 import pickle
 
 import numpy as np
@@ -379,6 +380,23 @@ def test_save_load_and_copies(tmp_path):
         same(loaded[...], A)
     b2.remove_urlpath(tmp_path / "never was")
     b2.remove_urlpath(None)
+
+
+@pytest.mark.parametrize("contiguous", [True, False])
+def test_what_is_no_file_is_not_replaced(tmp_path, contiguous):
+    """A device in its place would be gone for all programs."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with pytest.raises(ValueError, match="neither a file nor a directory"):
+        b2.asarray(A, urlpath=pipe, mode="w", contiguous=contiguous)
+    with pytest.raises(ValueError, match="neither a file nor a directory"):
+        b2.remove_urlpath(pipe)
+    assert pipe.is_fifo()
+    link = tmp_path / "link"
+    link.symlink_to(pipe)
+    b2.asarray(A, urlpath=link, mode="w", contiguous=contiguous).close()
+    same(b2.open(link)[...], A)
+    assert pipe.is_fifo()
 
 
 def test_chunks_touched_by_a_slice():
