@@ -236,7 +236,7 @@ typedef struct b2i_encode_job {
     const b2i_plan *plan;
     uint8_t *starts; /* table of block starts in dst */
     uint8_t *dst;
-    size_t limit; /* the chunk must stay below this, or memcpy is better */
+    size_t limit; /* of the chunk */
     bool is_serial;
     uint32_t nwaiting; /* raw blocks from the first on that were not copied yet */
 
@@ -509,7 +509,8 @@ static b2c_status encode_here(b2c_ctx *ctx, b2i_plan *p, uint8_t *dst, size_t ds
         return put_memcpy(p, FLAG_EXTENDED, dst, dst_cap, dst_len, err);
     }
     B2I_TRY(b2i_plan_try(ctx, p, split, err));
-    b2c_status st = b2i_plan_put_blocks(ctx, p, dst, dst_cap, dst_len, err);
+    const size_t most = b2i_tune_most(p->cparams, p->src.n), room = dst_cap < most ? dst_cap : most;
+    b2c_status st = b2i_plan_put_blocks(ctx, p, dst, room, dst_len, err);
     b2i_dict_free(p->dict);
     B2I_TRY(st);
     return *dst_len > 0 ? B2C_OK : put_memcpy(p, plan_flags(p), dst, dst_cap, dst_len, err);

@@ -90,7 +90,7 @@ static b2c_status assemble(const patch_job *j, const b2i_chunk *old, const uint3
 static b2c_status run(patch_job *j, const b2i_chunk *old, const uint32_t *which,
                       b2i_scratch *scratch, b2i_span *out, b2c_error *err)
 {
-    size_t len, cap = old->head.nbytes + (size_t)B2C_HEADER_LEN; /* memcpy is better above */
+    size_t len, cap = b2i_tune_most(j->plan.cparams, old->head.nbytes);
     uint32_t nworkers;
     uint8_t *dst = b2i_scratch_get(scratch, cap);
     if (dst == NULL) {

@@ -157,3 +157,10 @@ uint32_t b2i_tune_blocksize(const b2c_cparams *cparams, size_t n)
     b = b < typesize ? typesize : b;
     return (uint32_t)(b - b % typesize);
 }
+
+size_t b2i_tune_most(const b2c_cparams *cparams, size_t n)
+{
+    enum { LEAST = 256, LEAST_OF_RATIO = 2048 }; /* parts of the data to be saved */
+    const size_t saved = n / (cparams->clevel < B2I_CLEVEL_OF_RATIO ? LEAST : LEAST_OF_RATIO);
+    return n + B2C_HEADER_LEN - (saved > 0 ? saved : 1);
+}

@@ -20,4 +20,7 @@ typedef enum b2i_split {
 /* Whether full blocks of a chunk of n bytes are split into one stream per byte of the item. */
 b2i_split b2i_tune_split(const b2c_cparams *cparams, size_t n, size_t blocksize);
 
+/* How long a chunk of n bytes may be; else a copy of them is better, which is read as it is. */
+size_t b2i_tune_most(const b2c_cparams *cparams, size_t n);
+
 #endif

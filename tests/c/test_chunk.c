@@ -378,6 +378,35 @@ static void test_noisy_picture(void)
     free(chunk);
 }
 
+/* A chunk that hardly shrinks is a copy of its source, which is read as fast as memory is. */
+static void test_little_gain(void)
+{
+    enum { N = 1 << 20, FEW = N / 512, MORE = N / 128 };
+    static uint8_t src[N], chunk[N + B2C_HEADER_LEN], out[N];
+    static const uint8_t codecs[] = { B2C_CODEC_LZ4, B2C_CODEC_LZ4HC, B2C_CODEC_ZSTD };
+    b2c_cparams cp;
+    b2c_cparams_init(&cp);
+    cp.typesize = 4;
+    cp.blocksize = 65536;
+    fill(src, N, 1);
+    for (size_t k = 0; k < sizeof codecs / sizeof codecs[0]; k++) {
+        for (int clevel = 5; clevel <= 9; clevel += 4) {
+            cp.codec = codecs[k];
+            cp.clevel = (uint8_t)clevel;
+            memset(src, 0, MORE);
+            size_t len = 0;
+            CHECK_EQ(b2c_compress(ctx, &cp, src, N, chunk, sizeof chunk, &len, NULL), B2C_OK);
+            CHECK(len < N - MORE / 2);
+            fill(src, N, 1);
+            memset(src, 0, FEW);
+            CHECK_EQ(b2c_compress(ctx, &cp, src, N, chunk, sizeof chunk, &len, NULL), B2C_OK);
+            CHECK_EQ(len < N, clevel == 9); /* where the ratio was asked for */
+            CHECK_EQ(b2c_decompress(ctx, chunk, len, out, sizeof out, &len, NULL), B2C_OK);
+            CHECK(len == N && memcmp(out, src, N) == 0);
+        }
+    }
+}
+
 static void test_specials(void)
 {
     uint8_t chunk[332], out[64], value[4] = { 1, 2, 3, 4 };
@@ -496,6 +525,7 @@ int main(void)
     test_trial_of_sparse_data();
     test_split_of_sparse_data();
     test_noisy_picture();
+    test_little_gain();
     test_specials();
     test_damage();
     test_arguments();
