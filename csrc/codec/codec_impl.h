@@ -91,6 +91,11 @@ b2c_status b2i_lz4_look_at(b2i_codec_state *state, const uint8_t *src, size_t n,
  */
 size_t b2i_lz4_room_in_front(size_t nlit);
 size_t b2i_lz4_put_in_front(const uint8_t *lits, size_t nlit, uint8_t *dst, size_t len);
+/*
+ * Makes short matches of a block that the library has made of src be with what is farther back, as
+ * distance_to_take() tells, until fewer than half of those so far were with what is near.
+ */
+void b2i_lz4_spread(const uint8_t *src, uint8_t *block, size_t len);
 b2c_status b2i_lz4_decode(b2i_span dict, b2i_span src, uint8_t *dst, size_t n);
 
 /*

@@ -19,6 +19,7 @@ enum {
     LZ_LAST_LITERALS = 0,
     LZ_PREFERS_RUNS = 1,
     LZ_HAS_DICTS = 0,
+    LZ_AVOIDS_NEAR = 0, /* near distances take fewer bits */
     END_OF_BLOCK = 256,
     FIRST_LEN = 257,
     NLENS = 29,

@@ -22,6 +22,7 @@ enum {
     LZ_LAST_LITERALS = 5,
     LZ_PREFERS_RUNS = 0,
     LZ_HAS_DICTS = 1,
+    LZ_AVOIDS_NEAR = 1,
     LOOK = B2I_LZ4_MID + 1, /* row of levels[] */
     WIDE = 32,              /* literals that are copied in two steps, or one */
     SHORT = WIDE + 16       /* room for a sequence of no more, and a short match */
@@ -244,14 +245,22 @@ b2c_status b2i_lz4_encode(b2i_codec_state *state, int clevel, const b2i_lz4_dict
     return B2C_OK;
 }
 
+/* Adds to a part of a length in a token what continues it at p, if anything: so many bytes. */
+static size_t add_length(const uint8_t *p, size_t *n)
+{
+    size_t used = 0;
+    if (*n == 15) {
+        do {
+            *n += p[used];
+        } while (p[used++] == 255);
+    }
+    return used;
+}
+
 static size_t literals_of_first(const uint8_t *block)
 {
     size_t n = *block >> 4;
-    if (n == 15) {
-        do {
-            n += *++block;
-        } while (*block == 255);
-    }
+    (void)add_length(block + 1, &n);
     return n;
 }
 
@@ -265,8 +274,7 @@ static size_t header_len(size_t n)
 static size_t first_repeat(const uint8_t *block)
 {
     const size_t nlit = literals_of_first(block);
-    const uint8_t *p = block + header_len(nlit) + nlit;
-    return nlit - (p[0] | (size_t)p[1] << 8);
+    return nlit - b2i_ld16le(block + header_len(nlit) + nlit);
 }
 
 b2c_status b2i_lz4_look_at(b2i_codec_state *state, const uint8_t *src, size_t n, uint8_t *dst,
@@ -313,4 +321,29 @@ size_t b2i_lz4_put_in_front(const uint8_t *lits, size_t nlit, uint8_t *dst, size
     memcpy(op, lits, nlit);
     memmove(op + nlit, rest, len - header_len(first)); /* backward: headers add up to more */
     return (size_t)(op - dst) + nlit + len - header_len(first);
+}
+
+void b2i_lz4_spread(const uint8_t *src, uint8_t *block, size_t len)
+{
+    enum { PROBE = 64 };
+    const uint8_t *at = src;
+    uint8_t *p = block;
+    for (size_t nseqs = 0, nnear = 0; nseqs % PROBE > 0 || nnear >= nseqs / 2; nseqs++) {
+        size_t nlit = *p >> 4, n = *p & 15;
+        p += 1 + add_length(p + 1, &nlit);
+        p += nlit;
+        if (p == block + len) {
+            return;
+        }
+        uint8_t *const where = p;
+        const size_t distance = b2i_ld16le(p);
+        at += nlit;
+        p += 2 + add_length(p + 2, &n);
+        n += MIN_MATCH;
+        if (is_near(distance)) {
+            where[0] = (uint8_t)distance_to_take(src, at, n, distance);
+            nnear++;
+        }
+        at += n;
+    }
 }

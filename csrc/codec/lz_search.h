@@ -11,6 +11,7 @@
  *   lz_cost()                           about how many bytes the sink has become
  *   LZ_PREFERS_RUNS                     whether a run may be better than a match far away
  *   LZ_HAS_DICTS                        whether there are words that are known before
+ *   LZ_AVOIDS_NEAR                      whether near matches are avoided, see distance_to_take()
  *
  * The search is greedy, with a hash table of positions, and the step between positions grows with
  * every miss.  Runs of a byte are tried before the table and do not enter it: it keeps the starts
@@ -79,7 +80,8 @@ typedef struct search {
     size_t segment;
     positions positions;
     uint32_t next_step; /* the step behind the next one, see search_segment() */
-    uint32_t step; /* to the next position; a match is often followed by another, so 1 at first */
+    uint32_t step;   /* to the next position; a match is often followed by another, so 1 at first */
+    size_t distance; /* of the last match that was found */
 } search;
 
 /* Whether two literals and a run do as well as a match of len bytes at p that is far away. */
@@ -108,6 +110,44 @@ static inline size_t equal_before(const search *c, const uint8_t *p, size_t dist
         n++;
     }
     return n;
+}
+
+/* Whether the n bytes at p, 4 to 16, equal those at q; there are eight. */
+static inline bool are_equal(const uint8_t *p, const uint8_t *q, size_t n)
+{
+    return n < 8 ? b2i_lz_difference(p, q) << (64 - 8 * n) == 0
+                 : (b2i_lz_difference(p, q) | b2i_lz_difference(p + n - 8, q + n - 8)) == 0;
+}
+
+enum { NEAR = 32, MAX_NEAR_LEN = 16 };
+
+/* Not a run: these are written without reading more than a byte. */
+static inline bool is_near(size_t distance)
+{
+    return distance - 2 < NEAR - 2;
+}
+
+/*
+ * How far back a match of len bytes at p is taken, which is the same at 'distance': of short ones
+ * with what is near, from NEAR bytes back or more, if it is the same there.
+ *
+ * A copy of what the sequences just before have put waits until that has left the processor's
+ * buffer of stores.  Where items repeat their high bytes, each match is with the item before, and
+ * each copy waits for the last one: from some items back, they are decoded three times as fast.
+ */
+static inline size_t distance_to_take(const uint8_t *start, const uint8_t *p, size_t len,
+                                      size_t distance)
+{
+    /* the least multiple of each that is NEAR or more */
+    static const uint8_t multiples[NEAR] = { 0,  0,  32, 33, 32, 35, 36, 35, 32, 36, 40,
+                                             33, 36, 39, 42, 45, 32, 34, 36, 38, 40, 42,
+                                             44, 46, 48, 50, 52, 54, 56, 58, 60, 62 };
+    if (!is_near(distance) || len > MAX_NEAR_LEN) {
+        return distance;
+    }
+    const size_t farther = multiples[distance];
+    const bool is_there = (size_t)(p - start) >= farther && are_equal(p, p - farther, len);
+    return is_there ? farther : distance;
 }
 
 static inline uint32_t position(const positions *in, const uint8_t *p)
@@ -170,6 +210,8 @@ B2I_LZ_TEMPLATE bool search_segment(search *state, const gear *g, const unsigned
     const uint32_t first_step = (uint32_t)g->step << STEP_LOG;
     const uint8_t *p = c.p, *match_end = c.src_end - LZ_LAST_LITERALS;
     uint32_t next_step = c.next_step > first_step ? c.next_step : first_step, step = c.step;
+    const bool spreads =
+        LZ_AVOIDS_NEAR && min_len < 8 && is_near(c.distance); /* as it was lately */
     const uint8_t *q;
     size_t len;
 
@@ -190,8 +232,11 @@ B2I_LZ_TEMPLATE bool search_segment(search *state, const gear *g, const unsigned
             p += 2;
             continue;
         }
-        const size_t back = equal_before(&c, p, (size_t)(p - q));
-        if (!lz_put(&c.sink, c.anchor, p - back, len + back, (size_t)(p - q))) {
+        c.distance = (size_t)(p - q);
+        const size_t back = equal_before(&c, p, c.distance);
+        const size_t distance =
+            spreads ? distance_to_take(c.src, p - back, len + back, c.distance) : c.distance;
+        if (!lz_put(&c.sink, c.anchor, p - back, len + back, distance)) {
             return false;
         }
         step = 1;
@@ -217,7 +262,9 @@ B2I_LZ_TEMPLATE bool search_segment(search *state, const gear *g, const unsigned
                 p += 2;
                 break;
             }
-            if (!lz_put_match(&c.sink, p, len, (size_t)(p - q))) {
+            c.distance = (size_t)(p - q);
+            if (!lz_put_match(&c.sink, p, len,
+                              spreads ? distance_to_take(c.src, p, len, c.distance) : c.distance)) {
                 return false;
             }
         }
@@ -262,6 +309,7 @@ static B2I_LZ_APART bool search_pairs(search *state, const gear *g, const uint8_
     search c = *state;
     const unsigned skip_log = g->skip_log, unused = 64 - 8 * PAIR_LEN;
     const uint8_t *p = c.p, *match_end = c.src_end - LZ_LAST_LITERALS;
+    const bool spreads = LZ_AVOIDS_NEAR && is_near(c.distance);
     while (p < end) {
         const uint64_t word = b2i_ld64le(p);
         const uint32_t at = position(&c.positions, p);
@@ -297,6 +345,8 @@ static B2I_LZ_APART bool search_pairs(search *state, const gear *g, const uint8_
             continue;
         }
         const size_t back = equal_before(&c, p, distance);
+        c.distance = distance;
+        distance = spreads ? distance_to_take(c.src, p - back, len + back, distance) : distance;
         if (!lz_put(&c.sink, c.anchor, p - back, len + back, distance)) {
             return false;
         }

@@ -167,6 +167,7 @@ static void test_kept_state(void)
             int want = LZ4_compress_HC((const char *)data, (char *)theirs, (int)n,
                                        LZ4_compressBound((int)n), level);
             CHECK_EQ(len, want);
+            b2i_lz4_spread(data, theirs, len);
             CHECK(memcmp(ours, theirs, len) == 0);
             nlarge++;
         }
@@ -383,6 +384,53 @@ static void test_literals_in_front(void)
     }
 }
 
+/* How many matches of a block are with the last 31 bytes, but not runs; nseqs: of all. */
+static size_t count_near(b2i_span block, size_t *nseqs)
+{
+    b2i_reader r = b2i_rd_init(block, 0);
+    size_t nnear = 0;
+    for (*nseqs = 0;; ++*nseqs) {
+        const uint8_t token = b2i_rd_u8(&r);
+        (void)b2i_rd_take(&r, (size_t)read_long(&r, token >> 4));
+        if (b2i_rd_left(&r) == 0) {
+            CHECK(!r.failed);
+            return nnear;
+        }
+        size_t distance = b2i_rd_u8(&r);
+        distance |= (size_t)b2i_rd_u8(&r) << 8;
+        (void)read_long(&r, token & 15);
+        nnear += distance > 1 && distance < 32;
+    }
+}
+
+/* Copying what was put just before is slow: items repeat their high bytes from farther back. */
+static void test_near_matches(void)
+{
+    enum { N = 65536 };
+    static uint8_t src[N], block[N], out[N];
+    static const uint8_t levels[] = { 1, 5, 9, B2I_LZ4_MID };
+    uint64_t seed = 5, stamp = 1700000000000000;
+    size_t len, nseqs;
+    for (size_t i = 0; i < N; i += 8) {
+        stamp += 900 + harness_random(&seed) % 200;
+        b2i_st64le(src + i, stamp);
+    }
+    for (size_t k = 0; k < sizeof levels; k++) {
+        CHECK_EQ(b2i_lz4_encode(state, levels[k], NULL, src, N, block, N, &len), B2C_OK);
+        CHECK(len > 0 && count_near(b2i_span_of(block, len), &nseqs) < nseqs / 2);
+    }
+#ifdef B2I_HAVE_LZ4
+    len = (size_t)LZ4_compress_HC((const char *)src, (char *)block, N, N, 5);
+    CHECK(count_near(b2i_span_of(block, len), &nseqs) > nseqs / 4 * 3);
+    b2i_lz4_spread(src, block, len);
+    CHECK(count_near(b2i_span_of(block, len), &nseqs) < nseqs / 8);
+    CHECK_EQ(b2i_lz4_decode(b2i_span_of(NULL, 0), b2i_span_of(block, len), out, N), B2C_OK);
+    CHECK(memcmp(out, src, N) == 0);
+    CHECK_EQ(LZ4_decompress_safe((char *)block, (char *)out, (int)len, N), N);
+    CHECK(memcmp(out, src, N) == 0);
+#endif
+}
+
 /* They save something in bytes of all values, but not where each is coded in few bits. */
 static void test_short_matches(void)
 {
@@ -535,7 +583,7 @@ int main(void)
         .foreign_decode = decode_by_library,
 #endif
         .max_clevel = B2I_LZ4_MID,
-        .hash = 0xa010d9239c769d0f,
+        .hash = 0x835c27daea37dd20,
         .slack = 8,
     };
     begin(&lz4, 1 << 20);
@@ -543,6 +591,7 @@ int main(void)
     test_look_at_short_matches();
     test_literals_in_front();
     test_short_matches();
+    test_near_matches();
     test_malformed();
     test_huge_length();
     test_copies();
