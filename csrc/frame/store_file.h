@@ -118,6 +118,7 @@ uint64_t b2i_file_take_free(b2i_file_store *f, uint64_t n);
 /* Bytes that the next commit makes free. */
 void b2i_file_add_free(b2i_file_store *f, uint64_t at, uint64_t n);
 void b2i_file_add_pointer(b2i_file_store *f, uint64_t at);
+void b2i_file_forget_free(b2i_file_store *f); /* of a file that another one has replaced */
 void b2i_file_drop(b2i_store *store, b2i_entry entry, uint64_t cbytes);
 
 /* After a commit. */

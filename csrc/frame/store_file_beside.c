@@ -149,8 +149,7 @@ static void adopt(b2i_file_store *f, b2c_schunk *s, b2i_frame_plan *plan, b2i_io
     f->tail_len = plan->image.tail.n;
     f->is_unpacked = false;
     f->first_end = 0;
-    f->dead = 0;
-    f->nfree = 0;
+    b2i_file_forget_free(f);
     f->base.is_trusted = f->base.checksums;
     f->base.is_complete = f->base.checksums;
     b2i_file_take_fingerprint(f, &plan->image);

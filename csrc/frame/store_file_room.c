@@ -44,6 +44,13 @@ void b2i_file_add_free(b2i_file_store *f, uint64_t at, uint64_t n)
     } /* else the room stays unused until the frame is rewritten */
 }
 
+void b2i_file_forget_free(b2i_file_store *f)
+{
+    f->dead = 0;
+    f->nfree = 0;
+    f->pointers_len = 0;
+}
+
 void b2i_file_add_pointer(b2i_file_store *f, uint64_t at)
 {
     if (f->pointers_at + f->pointers_len != at) {

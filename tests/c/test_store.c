@@ -252,6 +252,69 @@ static void test_user(void)
     close(u.fd);
 }
 
+enum { NITEMS = 3000 };
+
+/* Items that are all 'v', or noise behind the first one. */
+static const uint32_t *items_of(uint32_t v, bool is_noise)
+{
+    static uint32_t items[NITEMS];
+    for (size_t i = 0; i < NITEMS; i++) {
+        items[i] = is_noise && i > 0 ? (uint32_t)harness_random(&seed) : v;
+    }
+    return items;
+}
+
+static void add(b2c_schunk *s, uint32_t v, bool is_noise)
+{
+    const uint32_t *items = items_of(v, is_noise);
+    CHECK_EQ(b2c_schunk_append(s, ctx, items, NITEMS * sizeof *items, &err), B2C_OK);
+}
+
+static void replace(b2c_schunk *s, uint64_t nchunk, uint32_t v, bool is_noise)
+{
+    const uint32_t *items = items_of(v, is_noise);
+    CHECK_EQ(b2c_schunk_update(s, ctx, nchunk, items, NITEMS * sizeof *items, &err), B2C_OK);
+}
+
+/* Where records of the old file were, the new one has chunks. */
+static void test_room_after_compact(void)
+{
+    b2c_schunk *s = make(B2C_STORAGE_FILE, path_of("compacted"), NITEMS * sizeof(uint32_t));
+    b2c_schunk_info info;
+    uint32_t out[NITEMS];
+    size_t n;
+    for (uint32_t i = 0; i < 10; i++) {
+        add(s, i, true);
+    }
+    CHECK_EQ(b2c_schunk_flush(s, &err), B2C_OK);
+    for (uint32_t i = 0; i < 6; i++) {
+        replace(s, i, 10 + i, true);
+    }
+    for (int i = 0; i < 3; i++) { /* commits, after which the room of the replaced ones is used */
+        CHECK_EQ(b2c_schunk_delete_chunk(s, 7, &err), B2C_OK);
+    }
+    for (uint32_t i = 0; i < 6; i++) { /* and leaves six records in a row */
+        replace(s, i, 20 + i, false);
+    }
+    CHECK_EQ(b2c_schunk_compact(s, &err), B2C_OK);
+    for (uint32_t i = 0; i < 40; i++) {
+        add(s, 100 + i, true);
+    }
+    for (int i = 0; i < 3; i++) {
+        CHECK_EQ(b2c_schunk_delete_chunk(s, 0, &err), B2C_OK);
+    }
+    CHECK_EQ(b2c_schunk_begin(s, &err), B2C_OK); /* edits that leave no records take any room */
+    add(s, 200, false);
+    CHECK_EQ(b2c_schunk_commit(s, &err), B2C_OK);
+    b2c_schunk_info_get(s, &info);
+    CHECK_EQ(info.nchunks, 45);
+    for (uint64_t i = 0; i < info.nchunks; i++) {
+        CHECK_EQ(b2c_schunk_decode_chunk(s, ctx, i, out, sizeof out, &n, &err), B2C_OK);
+        CHECK_EQ(out[0], i < 3 ? 23 + i : i < 4 ? 6 : i < 44 ? 96 + i : 200);
+    }
+    CHECK_EQ(b2c_schunk_close(s, &err), B2C_OK);
+}
+
 int main(void)
 {
     char path[300], file[400];
@@ -274,6 +337,7 @@ int main(void)
     test_blocks(B2C_STORAGE_DIR, path, file, 0);
     test_modes();
     test_user();
+    test_room_after_compact();
     b2c_ctx_free(ctx);
     snprintf(path, sizeof path, "rm -r %s", dir);
     CHECK_EQ(system(path), 0);
