@@ -77,8 +77,10 @@ bool b2i_plan_has_twins(const b2i_plan *plan);
  */
 b2c_status b2i_plan_try(b2c_ctx *ctx, b2i_plan *plan, b2i_split split, b2c_error *err);
 
-/* Source of block i after the filters; w->a and w->b are its scratch.
- * B2C_E_MEMORY, B2C_E_CALLBACK. */
+/*
+ * Source of block i after the filters, or a copy of it for codecs that read it again; w->a and
+ * w->b are its scratch.  B2C_E_MEMORY, B2C_E_CALLBACK.
+ */
 b2c_status b2i_block_filter(b2i_worker *w, const b2i_plan *plan, uint32_t i, const uint8_t **out,
                             b2c_error *err);
 

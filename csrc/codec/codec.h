@@ -37,6 +37,7 @@ typedef struct b2i_codec {
     uint8_t format;         /* value of the chunk header's format bits (0…4, 6) */
     uint8_t stream_version; /* byte 1 of chunks; 0 stands for 1 */
     bool has_dict;          /* takes dictionaries */
+    bool reads_again;       /* counts on src not changing meanwhile: gets a copy of users' memory */
     const char *name;       /* "zstd" */
     const char *library;    /* "Zstandard" */
     const char *(*version)(void);
@@ -44,8 +45,8 @@ typedef struct b2i_codec {
     /*
      * Compresses n > 0 bytes with clevel 1…9, or one of the levels above, into at most cap bytes.
      * *out_len is the compressed size, 0 when it does not fit.  Fails with B2C_E_MEMORY only.  dict
-     * may be NULL.  Where cap is n - 1 or more, the output depends on src, clevel and dict alone,
-     * never on what the state was used for before.
+     * may be NULL.  Where cap is n - 1, the output depends on src, clevel and dict alone, never on
+     * what the state was used for before.
      */
     b2c_status (*encode)(b2i_codec_state *state, int clevel, const b2i_dict *dict,
                          const uint8_t *src, size_t n, uint8_t *dst, size_t cap, size_t *out_len);

@@ -356,6 +356,7 @@ const b2i_codec_ops b2i_codec_zlib = {
     .codec = { .id = B2C_CODEC_ZLIB,
                .format = 3,
                .has_dict = false,
+               .reads_again = true, /* lengths of codes are for what was counted before */
                .name = "zlib",
                .library = LIBRARY,
                .version = version,
