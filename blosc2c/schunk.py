@@ -276,7 +276,7 @@ class SChunk(Editing, Callbacks, VLBlocks):
         dparams = kwargs.get("dparams")
         self._dparams = params.default_dparams() if dparams is None else to_dparams(dparams)
         if kwargs.get("cparams") is not None:
-            self.cparams = to_cparams(kwargs["cparams"], **asdict(self.cparams))
+            self.cparams = kwargs["cparams"]
 
     # ---- facts -------------------------------------------------------------
 
@@ -367,7 +367,10 @@ class SChunk(Editing, Callbacks, VLBlocks):
 
     @property
     def cparams(self) -> CParams:
-        """Parameters of appended data.  Settable; typesize and blocksize must stay."""
+        """Parameters of appended data, as a copy: assign it to change them.
+
+        Typesize and blocksize must stay; a blocksize of 0 is that of now.
+        """
         return CParams.from_c(self.c_info().cparams, self._c_nthreads)
 
     @cparams.setter
@@ -375,6 +378,7 @@ class SChunk(Editing, Callbacks, VLBlocks):
         new = to_cparams(value, **({} if isinstance(value, CParams) else asdict(self.cparams)))
         err = new_error()
         with self.handle.writing() as ptr:
+            new.blocksize = new.blocksize or int(self.c_info(ptr).blocksize)
             check(lib.b2c_schunk_set_cparams(ptr, new.to_c(), err), err, self.urlpath)
         self._c_nthreads = new.nthreads
 

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Calls that python-blosc2 takes are taken, and what it refuses is refused, with the same builtin exception."""
+
+from __future__ import annotations
+
+import blosc2
+import numpy as np
+import pytest
+
+import blosc2c as b2
+
+BOTH = pytest.mark.parametrize("lib", [b2, blosc2], ids=["ours", "theirs"])
+
+
+# ---- Parameters of what is there -------------------------------------------
+
+
+def made(explicit):
+    return b2.SChunk(chunksize=4096, cparams={"typesize": 4, "blocksize": 512 if explicit else 0})
+
+
+@pytest.mark.parametrize("explicit", [False, True])
+@pytest.mark.parametrize("given", [b2.CParams(typesize=4, codec="lz4"), {"codec": "lz4", "blocksize": 0}])
+def test_an_automatic_blocksize_keeps_what_is_there(explicit, given):
+    s = made(explicit)
+    s.cparams = given
+    assert s.cparams.codec is b2.Codec.LZ4
+    assert s.cparams.blocksize == s.blocksize == 512 * explicit
+    s.append_data(bytes(4096))
+    assert b2.get_cbuffer_sizes(s.get_chunk(0))[2] >= 512
+
+
+def test_cparams_of_arrays_are_set(tmp_path):
+    a = b2.asarray(np.arange(10, dtype="i4"), urlpath=tmp_path / "a.b2nd", blocks=(5,))
+    a.schunk.cparams = b2.CParams(typesize=4, codec=b2.Codec.LZ4)
+    a.close()
+    with b2.open(tmp_path / "a.b2nd", mode="a", cparams=b2.CParams(typesize=4, clevel=9)) as a:
+        assert (a.cparams.clevel, a.cparams.codec, a.schunk.blocksize) == (9, b2.Codec.ZSTD, 20)
+        a[2:8] = 7
+    np.testing.assert_array_equal(b2.open(tmp_path / "a.b2nd")[...], [0, 1, *[7] * 6, 8, 9])
+    np.testing.assert_array_equal(blosc2.open(str(tmp_path / "a.b2nd"))[...], [0, 1, *[7] * 6, 8, 9])
+
+
+@pytest.mark.parametrize("wrong", [{"typesize": 4, "blocksize": 1024}, {"typesize": 8}])
+def test_another_blocksize_or_typesize_is_refused(wrong):
+    with pytest.raises(ValueError, match="do not change"):
+        made(True).cparams = b2.CParams(**wrong)
