@@ -90,6 +90,8 @@ class NDChunkInfo(ChunkInfo):
     repeated_value : an item of the array's dtype when special is VALUE, else None
     """
 
+    _fields = ("nchunk", "coords", "cratio", "special", "repeated_value", "lazychunk")
+
     def __init__(self, facts: ChunkInfo, coords: Shape, dtype: np.dtype[Any]) -> None:
         value = facts.repeated_value
         item = None if value is None else _item_of(value, dtype)

@@ -10,7 +10,7 @@ import functools
 import os
 import time
 import weakref
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -43,8 +43,8 @@ _STORAGE_FIELDS = tuple(params.field_names(Storage))
 _SAFETY_FIELDS = ("durability", "checksums", "limits")
 
 
-class ChunkInfo:
-    """What is known of a chunk without decoding it.
+class ChunkInfo(Sequence[Any]):
+    """What is known of a chunk without decoding it: a named tuple, but that a field is made when asked for.
 
     Attributes
     ----------
@@ -54,6 +54,8 @@ class ChunkInfo:
     repeated_value : the bytes of one item when special is VALUE, else None
     lazychunk : the stored bytes; read when asked for
     """
+
+    _fields: tuple[str, ...] = ("nchunk", "cratio", "special", "repeated_value", "lazychunk")
 
     def __init__(
         self, schunk: SChunk, nchunk: int, cratio: float, special: SpecialValue, value: bytes | None
@@ -67,6 +69,16 @@ class ChunkInfo:
     @property
     def lazychunk(self) -> bytes:
         return self._schunk.get_chunk(self.nchunk)
+
+    def __len__(self) -> int:
+        return len(self._fields)
+
+    def __getitem__(self, i: Any) -> Any:
+        names = self._fields[i]
+        return getattr(self, names) if isinstance(names, str) else tuple(getattr(self, n) for n in names)
+
+    def _asdict(self) -> dict[str, Any]:
+        return dict(zip(self._fields, self, strict=True))
 
     def __repr__(self) -> str:
         return (

@@ -45,3 +45,31 @@ def test_cparams_of_arrays_are_set(tmp_path):
 def test_another_blocksize_or_typesize_is_refused(wrong):
     with pytest.raises(ValueError, match="do not change"):
         made(True).cparams = b2.CParams(**wrong)
+
+
+# ---- Facts of chunks -------------------------------------------------------
+
+
+def chunks_of(lib, kind):
+    if kind == "array":
+        return lib.full((4, 4), 7, dtype="i2", chunks=(2, 4)), 6
+    s = lib.SChunk(chunksize=40, cparams={"typesize": 4})
+    for data in (bytes(40), bytes(range(40))):
+        s.append_data(data)
+    return s, 5
+
+
+@pytest.mark.parametrize("kind", ["array", "schunk"])
+def test_facts_of_chunks_are_named_tuples(kind):
+    (ours, n), (theirs, _) = chunks_of(b2, kind), chunks_of(blosc2, kind)
+    for mine, other in zip(ours.iterchunks_info(), theirs.iterchunks_info(), strict=True):
+        assert mine._fields == other._fields and len(mine) == len(other) == n
+        nchunk, *between, chunk = mine
+        assert nchunk == mine[0] == mine.nchunk == other[0]
+        assert chunk == mine[-1] == mine.lazychunk == ours.get_chunk(nchunk)
+        assert mine[1:3] == (between[0], between[1])
+        assert mine[-3].value == other[-3].value and mine[-2] == other[-2]
+        assert mine._asdict() == dict(zip(mine._fields, mine, strict=True))
+        assert "lazychunk" not in repr(mine)
+    with pytest.raises(IndexError):
+        mine[n]
