@@ -80,7 +80,7 @@ def _new_array(shape: Any, dtype: Any, kwargs: Mapping[str, Any], source: Any = 
     full.typesize, full.blocksize = dt.itemsize, int(lib.b2c_nd_blocksize(nd))
     dparams = to_dparams(rest.get("dparams"))
     storage = split_storage(rest, "the constructor of an NDArray", KeyError)
-    if storage.mode == "r":
+    if storage.mode == "r" and storage.path is not None:
         raise ParameterError("mode 'r' cannot create; use open()", field="mode")
     contents = {"b2nd": encode_meta(nd, dt)}
     contents.update({name: metas.encode(value) for name, value in (storage.meta or {}).items()})

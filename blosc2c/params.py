@@ -325,7 +325,7 @@ class Storage:
     contiguous : one frame (file) rather than a directory or list of chunks;
         None: True when there is a `urlpath`
     urlpath : path of the file or directory, None for memory
-    mode : "r" what is there, "a" create, "w" replace
+    mode : "r" what is there, "a" (or None) create, "w" replace; in memory only SChunk() heeds it
     mmap_mode : "r", "r+", "w+" or "c": stand for the modes "r", "a", "w" and "a", and the file is
         read through a mapping; with "c", for open() only, changes stay in memory
     initial_mapping_size : accepted, without effect
@@ -337,7 +337,7 @@ class Storage:
 
     contiguous: bool | None = None
     urlpath: str | bytes | os.PathLike[str] | None = None
-    mode: str = "a"
+    mode: str | None = "a"
     mmap_mode: str | None = None
     initial_mapping_size: int | None = None
     locking: bool = False
@@ -350,6 +350,7 @@ class Storage:
             self.urlpath = to_path(self.urlpath)
         if self.meta is not None and not isinstance(self.meta, Mapping):
             raise TypeError(f"meta must be a mapping of names to values, not {type(self.meta).__name__}")
+        self.mode = "a" if self.mode is None else self.mode
         if self.mode not in MODES:
             raise ParameterError(f"mode must be one of {MODES}, not {self.mode!r}", field="mode")
         self.mode = mode_for(self.mode, self.mmap_mode)

@@ -73,3 +73,50 @@ def test_facts_of_chunks_are_named_tuples(kind):
         assert "lazychunk" not in repr(mine)
     with pytest.raises(IndexError):
         mine[n]
+
+
+# ---- Modes -----------------------------------------------------------------
+
+IN_MEMORY = {
+    "zeros": lambda lib, **kw: lib.zeros((3,), **kw),
+    "full": lambda lib, **kw: lib.full((3,), 0, **kw),
+    "asarray": lambda lib, **kw: lib.asarray(np.zeros(3), **kw),
+    "arange": lambda lib, **kw: lib.arange(0, 3, 1, **kw),
+    "copy": lambda lib, **kw: lib.zeros((3,)).copy(**kw),
+    "slice": lambda lib, **kw: lib.zeros((4,)).slice(slice(0, 3), **kw),
+}
+
+
+@BOTH
+@pytest.mark.filterwarnings("ignore:`mode` field value changed")
+@pytest.mark.parametrize("mode", ["r", "a", "w", None])
+@pytest.mark.parametrize("maker", IN_MEMORY)
+def test_arrays_in_memory_have_no_mode(lib, maker, mode):
+    a = IN_MEMORY[maker](lib, mode=mode)
+    assert a.shape == (3,) and a.urlpath is None
+    if maker != "slice":
+        assert IN_MEMORY[maker](lib, storage=lib.Storage(mode=mode)).shape == (3,)
+
+
+@BOTH
+def test_without_a_mode_it_is_the_default(lib, tmp_path):
+    path = str(tmp_path / "x.b2nd")
+    s = lib.SChunk(mode=None, urlpath=path)
+    assert s.nchunks == lib.SChunk(mode=None).nchunks == 0
+    del s
+    with pytest.raises(RuntimeError):  # nothing is replaced
+        lib.zeros((3,), urlpath=path, mode=None)
+
+
+@BOTH
+def test_mode_r_makes_no_file_and_no_schunk(lib, tmp_path):
+    path = str(tmp_path / "x.b2nd")
+    for make in (lambda: lib.zeros((3,), urlpath=path, mode="r"), lambda: lib.SChunk(mode="r")):
+        with pytest.raises(ValueError):
+            make()
+    assert not (tmp_path / "x.b2nd").exists()
+
+
+def test_an_unknown_mode_is_refused_in_memory_as_well():
+    with pytest.raises(ValueError, match="mode must be one of"):
+        b2.zeros((3,), mode="q")
