@@ -58,7 +58,8 @@ class Combined(NamedTuple):
 class OIndex:
     """What ``array.oindex`` gives: ``oindex[i, j]`` takes the rows i and of those the columns j.
 
-    An index is an int, a slice, or a vector of ints or booleans.  Each block is decoded once, and memory
+    An index is an int, a slice, or a vector of ints or booleans (an array, list or tuple); a list of
+    vectors has one for each axis, as a tuple has.  Each block is decoded once, and memory
     is taken for the result and the vectors only.
     """
 
@@ -105,7 +106,7 @@ def parse_orthogonal(key: Any, shape: Shape) -> Box | Combined:
 
 def _entries(key: Any, shape: Shape) -> list[Any]:
     """An int, slice or vector of indices for each axis."""
-    entries = list(key) if isinstance(key, tuple) else [key]
+    entries = list(key) if isinstance(key, tuple) or _is_list_of_indices(key) else [key]
     dots = [i for i, entry in enumerate(entries) if entry is Ellipsis]
     if len(dots) > 1:
         raise IndexError("an index can only have a single ellipsis ('...')")
@@ -119,7 +120,7 @@ def _entries(key: Any, shape: Shape) -> list[Any]:
         if isinstance(entry, slice):
             continue
         try:
-            plan = parse_key(entry, (n,))
+            plan = parse_key(list(entry) if isinstance(entry, tuple) else entry, (n,))
         except IndexError as exc:
             raise IndexError(f"axis {axis}: {exc}") from None
         if isinstance(plan, Box):
@@ -129,6 +130,13 @@ def _entries(key: Any, shape: Shape) -> list[Any]:
         else:
             raise IndexError("orthogonal indices have one dimension")
     return entries
+
+
+def _is_list_of_indices(key: Any) -> bool:
+    """Whether it is a list that has more than numbers in it."""
+    return isinstance(key, list) and any(
+        isinstance(entry, list | tuple | slice) or getattr(entry, "ndim", 0) for entry in key
+    )
 
 
 def _as_slice(vector: Array) -> slice | Array:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import blosc2
 import numpy as np
 import pytest
 from arrays import partitions, values
@@ -117,3 +118,35 @@ def test_read_only(tmp_path):
     b2.zeros((5, 6), urlpath=tmp_path / "a.b2nd").close()
     with b2.open(tmp_path / "a.b2nd") as b, pytest.raises(b2.ReadOnlyError):
         b.oindex[[0, 3], [1, 5]] = 1
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        ((0, 1), [3, 4], (5, 6)),
+        [[0, 1], [3, 4], [5, 6]],
+        [(0, 1), np.array([3, 4]), [5, 6]],
+        [np.array([0, 1]), np.array([3, 4]), np.array([5, 6])],
+    ],
+)
+def test_tuples_of_indices_and_lists_of_selections(key):
+    a = np.arange(512).reshape(8, 8, 8)
+    for lib in (b2, blosc2):
+        b = lib.asarray(a)
+        want = a[np.ix_([0, 1], [3, 4], [5, 6])]
+        np.testing.assert_array_equal(b.oindex[key], want)
+        np.testing.assert_array_equal(b.get_oselection_numpy(key), want)
+        b.oindex[key] = -want
+        np.testing.assert_array_equal(b[:2, 3:5, 5:7], -want)
+        b.set_oselection_numpy(key, want)
+        np.testing.assert_array_equal(b[...], a)
+
+
+def test_lists_of_selections_may_be_shorter_and_of_slices():
+    a = np.arange(60).reshape(3, 4, 5)
+    b = b2.asarray(a)
+    np.testing.assert_array_equal(b.oindex[[[2, 0]]], a[[2, 0]])
+    np.testing.assert_array_equal(b.oindex[[[2, 0], slice(1, 3), (4,)]], a[np.ix_([2, 0], [1, 2], [4])])
+    np.testing.assert_array_equal(b.oindex[(), 1], a[[], 1])
+    np.testing.assert_array_equal(b.oindex[[2, 0]], a[[2, 0]])  # one vector
+    np.testing.assert_array_equal(b.oindex[(2, 0)], a[2, 0])  # two numbers
