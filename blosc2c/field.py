@@ -12,6 +12,7 @@ import numpy as np
 
 from .errors import NotFoundError
 from .indexing import expand_key, naxes_of
+from .operators import Operators
 from .partition import Shape
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ def is_name(key: Any) -> bool:
     )
 
 
-class NDField:
+class NDField(Operators):
     """One field of a structured array, or several; ``field[key]`` reads it as NumPy's ``a["x"][key]``.
 
     The record's other fields are decoded too, since the items of a block are stored whole.  Fields of

@@ -20,6 +20,7 @@ from .errors import ClosedError, FormatError, ParameterError
 from .field import NDField, is_name
 from .indexing import Box, Gather, parse_key, place_points, rest_of
 from .limits import check_result
+from .operators import Operators
 from .packed import plain_text
 from .params import CParams, DParams
 from .partition import Shape, boxes, extended, grid_of, slabs
@@ -120,12 +121,13 @@ class _Closed:
         raise ClosedError("I/O operation on closed array")
 
 
-class NDArray:
+class NDArray(Operators):
     """An array that is stored compressed, chunk by chunk, and read by slicing.
 
     Make one with asarray(), zeros()..., or open().  ``a[key]`` takes what NumPy takes and gives a
     NumPy array; only the blocks it touches are read and decoded.  Any number of threads may read
-    one array.  As a context manager it is closed at the end.
+    one array.  As a context manager it is closed at the end.  ``a == b`` compares all items, as NumPy
+    does, after decoding them; there is no arithmetic: compute with ``a[...]``.
 
     Attributes
     ----------

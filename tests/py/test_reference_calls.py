@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import operator
+
 import blosc2
 import numpy as np
 import pytest
@@ -120,3 +122,84 @@ def test_mode_r_makes_no_file_and_no_schunk(lib, tmp_path):
 def test_an_unknown_mode_is_refused_in_memory_as_well():
     with pytest.raises(ValueError, match="mode must be one of"):
         b2.zeros((3,), mode="q")
+
+
+# ---- Operators -------------------------------------------------------------
+
+ITEMS = np.array([[1, 2, 3], [4, 5, 6]], "i4")
+OTHERS = {
+    "array": (b2.asarray(ITEMS[::-1]), ITEMS[::-1]),
+    "numpy": (ITEMS[:1], ITEMS[:1]),
+    "numpy scalar": (np.float64(3), 3),
+    "int": (3, 3),
+    "float": (3.0, 3.0),
+    "complex": (3 + 0j, 3),
+    "bool": (True, True),
+    "list": ([1, 5, 3], [1, 5, 3]),
+    "itself": (None, ITEMS),
+}
+
+
+@pytest.mark.parametrize("kind", OTHERS)
+def test_arrays_are_compared_item_by_item(kind):
+    a = b2.asarray(ITEMS, chunks=(1, 2))
+    other, plain = OTHERS[kind]
+    other = a if kind == "itself" else other
+    for result, want in ((a == other, plain == ITEMS), (a != other, plain != ITEMS)):
+        assert type(result) is np.ndarray
+        np.testing.assert_array_equal(result, want)
+    np.testing.assert_array_equal(other == a, plain == ITEMS)
+
+
+def test_equal_arrays_are_equal():
+    a, b = b2.asarray(ITEMS), b2.asarray(ITEMS)
+    assert np.all(a == b) and not np.any(a != b)
+    with pytest.raises(ValueError, match="ambiguous"):
+        bool(a == b)
+    with pytest.raises(ValueError):  # as NumPy
+        operator.eq(a, b2.zeros((4,)))
+
+
+def test_what_holds_no_items_is_another_object():
+    a = b2.asarray(ITEMS)
+    for other in (None, "text", b"bytes", object(), b2.Codec.ZSTD, b2.SChunk()):
+        assert (a == other) is False and (a != other) is True
+
+
+def test_texts_and_fields_are_compared():
+    a = b2.asarray(np.array(["a", "b"]))
+    assert (a == "b").tolist() == [False, True]
+    r = b2.zeros((2,), dtype=[("x", "i4"), ("y", "f8")])
+    r[1] = (3, 4.0)
+    assert (r.fields["x"] == 3).tolist() == [False, True]
+    assert (r.fields["x"] != r.fields["y"]).tolist() == [False, True]
+
+
+def test_arrays_are_keys_by_identity():
+    a, b = b2.asarray(ITEMS), b2.asarray(ITEMS)
+    assert {a: 1, b: 2}[a] == 1 and len({a, b, a}) == 2 and hash(a) == hash(a)
+    assert a in [a, b]  # NumPy's own arrays: identity first
+
+
+OPERATORS = "add sub mul truediv floordiv mod pow matmul and_ or_ xor lshift rshift lt le gt ge"
+
+
+@pytest.mark.parametrize("name", [*OPERATORS.split(), "divmod"])
+def test_nothing_is_computed(name):
+    operation = getattr(operator, name, divmod)
+    a = b2.asarray(ITEMS)
+    for other in (2, a, ITEMS.tolist(), None):
+        for pair in ((a, other), (other, a)):
+            with pytest.raises(
+                TypeError, match=r"compute with its items as a NumPy array, as in a\[\.\.\.\]"
+            ):
+                operation(*pair)
+    other = ITEMS.T if operation is operator.matmul else ITEMS
+    for pair in ((a, other), (other, a)):  # NumPy computes itself
+        np.testing.assert_array_equal(operation(*pair), operation(*map(np.asarray, pair)))
+
+
+@pytest.mark.parametrize("operation", [operator.neg, operator.pos, operator.invert, abs])
+def test_nothing_is_computed_of_one_array(operation):
+    with pytest.raises(TypeError, match="compute engine"):
+        operation(b2.asarray(ITEMS))
