@@ -27,6 +27,7 @@ from .dtype import check_dtype, extension_name
 from .errors import ParameterError
 from .indexing import parse_key
 from .ndarray import EXTENSION_META, Array, NDArray, encode_meta, new_nd
+from .ndedit import as_items
 from .params import Codec, CParams, Keeping, SpecialValue, Storage, to_cparams, to_dparams
 from .partition import (
     LONG_BLOCK_NBYTES,
@@ -53,6 +54,7 @@ _KEYWORDS = tuple(dict.fromkeys((*_ND_KEYWORDS, *params.field_names(Keeping), "p
 _SLOW_CODECS = (Codec.ZLIB, Codec.ZSTD)  # at decoding
 _LEAST_FITTED = 1 << 20  # bytes of an array; smaller ones are not looked at
 _NOISY_RATIO, _REGULAR_RATIO = 3, 12  # below the first, above the second
+_NUMBERS = "biufc"  # kinds of dtypes
 _SMALL_TYPESIZE = 255  # chunk headers tell no larger one, so values beyond it cannot be repeated
 
 
@@ -388,12 +390,17 @@ def _special(shape: Any, dtype: Any, kind: SpecialValue, kwargs: Mapping[str, An
 
 
 def full(shape: Any, fill_value: Any, dtype: Any = None, **kwargs: Any) -> NDArray:
-    """An array of one value, of the value's dtype when none is given."""
-    value = np.asarray(fill_value)
+    """An array of one value, of the value's dtype when none is given.
+
+    Raises OverflowError for an integer that the dtype cannot hold.
+    """
+    dt = None if dtype is None else check_dtype(dtype)
+    is_record = dt is not None and dt.fields is not None and isinstance(fill_value, tuple)
+    value = np.asarray(fill_value, dt if is_record else None)
     if value.ndim:
         raise ParameterError(f"fill_value must be one value, not of shape {value.shape}", field="fill_value")
-    dt = check_dtype(value.dtype if dtype is None else dtype)
-    return _uniform(shape, value.astype(dt), kwargs)
+    dt = check_dtype(value.dtype) if dt is None else dt
+    return _uniform(shape, as_items(fill_value, dt) if dt.kind in _NUMBERS else value.astype(dt), kwargs)
 
 
 def ones(shape: Any, dtype: Any = None, **kwargs: Any) -> NDArray:

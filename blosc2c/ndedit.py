@@ -65,14 +65,7 @@ def set_plan(array: NDArray, plan: Box | Gather, value: Any) -> None:
 
 def fitted(array: NDArray, value: Any, shape: Shape) -> Array:
     """`value` as an array of the dtype and shape that are to be written."""
-    # What records are made of is known by their dtype only: tuples, with lists for arrays in them.
-    as_records = array.dtype if array.dtype.fields else None
-    source = value if isinstance(value, np.ndarray) else np.asarray(value, as_records)
-    if source.dtype != array.dtype:
-        # Through an assignment, whose rules for records and text are those of NumPy's arrays.
-        converted = np.ndarray(source.shape, array.dtype)
-        converted[...] = value
-        source = converted
+    source = as_items(value, array.dtype)
     try:
         # NumPy drops axes of size 1 that the value has too many.
         while source.ndim > len(shape) and source.shape[0] == 1:
@@ -84,6 +77,20 @@ def fitted(array: NDArray, value: Any, shape: Shape) -> Array:
         raise ParameterError(
             f"a value of shape {np.shape(value)} does not fit a selection of shape {shape}", field="value"
         ) from None
+
+
+def as_items(value: Any, dtype: np.dtype[Any]) -> Array:
+    """`value` as an array of a dtype; OverflowError for a single integer that it cannot hold."""
+    # What records are made of is known by their dtype only: tuples, with lists for arrays in them.
+    source = value if isinstance(value, np.ndarray) else np.asarray(value, dtype if dtype.fields else None)
+    if source.dtype == dtype:
+        return source
+    if source.ndim == 0 and source.dtype.kind in "iu":
+        value = source.item()  # NumPy itself looks at the range of Python's integers only
+    # Through an assignment, whose rules for records and text are those of NumPy's arrays.
+    items: Array = np.ndarray(source.shape, dtype)
+    items[...] = value
+    return items
 
 
 def _write_box(array: NDArray, box: Box, values: Array) -> None:

@@ -203,3 +203,55 @@ def test_nothing_is_computed(name):
 def test_nothing_is_computed_of_one_array(operation):
     with pytest.raises(TypeError, match="compute engine"):
         operation(b2.asarray(ITEMS))
+
+
+# ---- Values that do not fit ------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("value", "dtype"), [(300, "u1"), (-1, "u1"), (300, "i1"), (1 << 40, "<i4"), (300.5, "u1")]
+)
+def test_fill_values_that_do_not_fit_are_refused(value, dtype):
+    for lib in (b2, blosc2):
+        with pytest.raises(OverflowError):
+            lib.full((3,), value, dtype=dtype)
+        with pytest.raises(OverflowError):
+            lib.full_like(np.zeros(3, dtype), value)
+
+
+@BOTH
+@pytest.mark.parametrize("value", [300, np.int64(300), np.array(300), -1, np.int8(-1)])
+def test_items_that_do_not_fit_are_refused(lib, value):
+    a = lib.zeros((3,), dtype="u1")
+    for key in (slice(0, 1), slice(None), 1):
+        with pytest.raises(OverflowError):
+            a[key] = value
+    assert not a[...].any()
+
+
+def test_items_that_fit_are_converted():
+    a = b2.zeros((3,), dtype="u1")
+    a[0:1], a[1], a[2] = np.int64(200), 1.7, np.array(True)
+    assert a[...].tolist() == [200, 1, 1]
+    assert b2.full((2,), np.int64(7), dtype="<f4")[...].tolist() == [7, 7]
+    with pytest.raises(TypeError):  # a complex number is no real one
+        b2.full((2,), 1j, dtype="f4")
+    assert b2.full((2,), "2020-01-01", dtype="M8[D]").dtype == "M8[D]"
+    assert b2.full((2,), "12", dtype="i4")[...].tolist() == [12, 12]
+
+
+RECORD = [("a", "i4"), ("b", "f8")]
+
+
+@BOTH
+@pytest.mark.parametrize("value", [(1, 2.0), np.array((1, 2.0), RECORD), np.array((1, 2.0), RECORD)[()]])
+def test_records_are_fill_values(lib, value):
+    want = np.full((2,), np.array((1, 2.0), RECORD))
+    for a in (lib.full((2,), value, dtype=RECORD), lib.full_like(np.zeros(2, RECORD), value)):
+        np.testing.assert_array_equal(a[...], want)
+
+
+def test_several_values_do_not_fill():
+    for kw in ({}, {"dtype": "i4"}, {"dtype": RECORD}):
+        with pytest.raises(ValueError, match="fill_value must be one value"):
+            b2.full((2,), [(1, 2.0), (3, 4.0)], **kw)
