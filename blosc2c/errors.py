@@ -74,15 +74,15 @@ class TruncatedError(FormatError, EOFError):
     """The data ends too early."""
 
 
-class ParameterError(Blosc2Error, ValueError):
+class ParameterError(Blosc2Error, RuntimeError, ValueError):
     """An argument is outside its documented values."""
 
 
-class UnknownCodecError(ParameterError, RuntimeError):
+class UnknownCodecError(ParameterError):
     """A codec that is neither built in nor registered."""
 
 
-class UnknownFilterError(ParameterError, RuntimeError):
+class UnknownFilterError(ParameterError):
     """A filter that is neither built in nor registered."""
 
 

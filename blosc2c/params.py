@@ -200,7 +200,7 @@ class CParams:
 
     Raises
     ------
-    ParameterError (a ValueError), TypeError
+    ParameterError (a ValueError and RuntimeError), TypeError
     """
 
     codec: Codec | int | str = Codec.ZSTD

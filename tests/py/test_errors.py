@@ -18,7 +18,7 @@ BASES = {
     "CorruptError": (errors.FormatError,),
     "ChecksumError": (errors.CorruptError,),
     "TruncatedError": (errors.FormatError,),
-    "ParameterError": (ValueError,),
+    "ParameterError": (RuntimeError, ValueError),
     "UnknownCodecError": (errors.ParameterError,),
     "UnknownFilterError": (errors.ParameterError,),
     "ReadOnlyError": (ValueError,),

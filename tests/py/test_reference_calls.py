@@ -255,3 +255,46 @@ def test_several_values_do_not_fill():
     for kw in ({}, {"dtype": "i4"}, {"dtype": RECORD}):
         with pytest.raises(ValueError, match="fill_value must be one value"):
             b2.full((2,), [(1, 2.0), (3, 4.0)], **kw)
+
+
+# ---- Exceptions ------------------------------------------------------------
+
+
+def two_chunks(lib):
+    s = lib.SChunk(chunksize=100)
+    for data in (bytes(range(100)), bytes(100)):
+        s.append_data(data)
+    return s
+
+
+REFUSED = {
+    "decompress": lambda lib: lib.decompress(lib.compress2(bytes(1000)), bytearray(10)),
+    "decompress_chunk": lambda lib: two_chunks(lib).decompress_chunk(0, bytearray(10)),
+    "reorder_offsets": lambda lib: two_chunks(lib).reorder_offsets([0, 5]),
+    "fill_special": lambda lib: two_chunks(lib).fill_special(-1, lib.SpecialValue.ZERO),
+    "squeeze": lambda lib: lib.squeeze(lib.zeros((2, 1)), 0),
+    "resize": lambda lib: lib.zeros((2,)).resize((-1,)),
+    "zeros": lambda lib: lib.zeros((-1,)),
+    "compress2": lambda lib: lib.compress2(b"1234", clevel=12),
+}
+
+
+@BOTH
+@pytest.mark.parametrize("call", REFUSED)
+def test_what_cannot_be_done_is_a_runtime_error(lib, call):
+    with pytest.raises(RuntimeError):
+        REFUSED[call](lib)
+
+
+@pytest.mark.parametrize("call", REFUSED)
+def test_and_a_value_error(call):
+    with pytest.raises(ValueError):
+        REFUSED[call](b2)
+
+
+def test_a_value_of_another_shape_is_a_value_error():
+    a = b2.zeros((4,))
+    for kind in (ValueError, RuntimeError):
+        with pytest.raises(kind, match="does not fit"):
+            a[0:2] = np.ones(3)
+    assert not a[...].any()
