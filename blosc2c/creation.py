@@ -275,12 +275,14 @@ def astype(array: Any, dtype: Any, casting: Any = "unsafe", copy: bool = True, *
 
 
 def frombuffer(buffer: Buffer, shape: Any, dtype: Any = np.uint8, **kwargs: Any) -> NDArray:
-    """An array of the items in a buffer, in C order; ValueError when their number is wrong."""
+    """An array of the first items in a buffer, in C order; ParameterError when there are too few."""
     dt = check_dtype(dtype)
     shape = to_shape(shape)
-    items = np.frombuffer(buffer, dt) if math.prod(shape) else np.empty(0, dt)
-    if items.size != math.prod(shape):
-        raise ParameterError(f"the buffer has {items.size} items, shape {shape} needs {math.prod(shape)}")
+    n = math.prod(shape)
+    try:
+        items = np.frombuffer(buffer, dt, n) if n else np.empty(0, dt)
+    except ValueError as exc:
+        raise ParameterError(f"the buffer is no array of shape {shape} and dtype {dt}: {exc}") from None
     return asarray(items.reshape(shape), **kwargs)
 
 

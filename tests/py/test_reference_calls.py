@@ -298,3 +298,16 @@ def test_a_value_of_another_shape_is_a_value_error():
         with pytest.raises(kind, match="does not fit"):
             a[0:2] = np.ones(3)
     assert not a[...].any()
+
+
+# ---- Buffers ---------------------------------------------------------------
+
+
+@BOTH
+def test_the_first_items_of_a_buffer_are_taken(lib):
+    assert lib.frombuffer(b"12345678", (2, 2)).tobytes() == b"1234"
+    assert lib.frombuffer(b"123456789", (2,), dtype="i4").tobytes() == b"12345678"
+    assert lib.frombuffer(b"12", (0,), dtype="i4").shape == (0,)
+    for shape, dtype in (((9,), "u1"), ((3,), "<i4")):
+        with pytest.raises(RuntimeError):
+            lib.frombuffer(b"12345678", shape, dtype=dtype)
