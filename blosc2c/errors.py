@@ -78,6 +78,10 @@ class ParameterError(Blosc2Error, RuntimeError, ValueError):
     """An argument is outside its documented values."""
 
 
+class RenamedError(ParameterError, TypeError, NameError):
+    """A parameter by the name that it had in earlier versions of Python-Blosc2."""
+
+
 class UnknownCodecError(ParameterError):
     """A codec that is neither built in nor registered."""
 

@@ -14,7 +14,7 @@ from typing import Any, TypeVar, cast
 
 from . import _ffi
 from ._ffi import ffi, lib
-from .errors import ParameterError, UnknownCodecError, UnknownFilterError
+from .errors import ParameterError, RenamedError, UnknownCodecError, UnknownFilterError
 
 MIN_HEADER_LENGTH: int = lib.B2C_MIN_HEADER_LEN
 EXTENDED_HEADER_LENGTH: int = lib.B2C_HEADER_LEN
@@ -116,12 +116,17 @@ def check_deserialize(deserialize: str) -> None:
         )
 
 
+_RENAMED = {"compcode": "codec", "shuffle": "filters"}
+
+
 def reject_unknown(
     given: Iterable[str], known: Sequence[str], where: str, error: type[Exception] = TypeError
 ) -> None:
-    """Raise `error` for the first name in `given` that is not in `known`."""
+    """Raise `error` for the first name in `given` that is not in `known`, RenamedError if it once was."""
     for name in given:
         if name not in known:
+            if _RENAMED.get(name) in known:
+                raise RenamedError(f"{name} is called {_RENAMED[name]} now", field=name)
             raise error(f"{where} has no parameter {name!r}{suggestion(name, list(known))}")
 
 

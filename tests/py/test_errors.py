@@ -19,6 +19,7 @@ BASES = {
     "ChecksumError": (errors.CorruptError,),
     "TruncatedError": (errors.FormatError,),
     "ParameterError": (RuntimeError, ValueError),
+    "RenamedError": (errors.ParameterError, TypeError, NameError),
     "UnknownCodecError": (errors.ParameterError,),
     "UnknownFilterError": (errors.ParameterError,),
     "ReadOnlyError": (ValueError,),

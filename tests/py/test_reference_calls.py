@@ -311,3 +311,23 @@ def test_the_first_items_of_a_buffer_are_taken(lib):
     for shape, dtype in (((9,), "u1"), ((3,), "<i4")):
         with pytest.raises(RuntimeError):
             lib.frombuffer(b"12345678", shape, dtype=dtype)
+
+
+# ---- Parameters of former times --------------------------------------------
+
+
+@BOTH
+@pytest.mark.parametrize(("old", "new"), [("compcode", "codec"), ("shuffle", "filters")])
+def test_renamed_parameters_are_told(lib, old, new):
+    calls = [
+        lambda: lib.compress2(b"1234", **{old: 1}),
+        lambda: lib.compress2(b"1234", cparams={old: 1}),
+        lambda: lib.SChunk(cparams={old: 1}),
+        lambda: lib.zeros((3,), cparams={old: 1}),
+    ]
+    for call in calls:
+        with pytest.raises(NameError, match=f"`?{old}`? .* `?{new}`?"):
+            call()
+    if lib is b2:
+        with pytest.raises(b2.ParameterError):
+            calls[0]()
