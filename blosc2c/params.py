@@ -332,9 +332,9 @@ class Storage:
     urlpath : path of the file or directory, None for memory
     mode : "r" what is there, "a" (or None) create, "w" replace; in memory only SChunk() heeds it
     mmap_mode : "r", "r+", "w+" or "c": stand for the modes "r", "a", "w" and "a", and the file is
-        read through a mapping; with "c", for open() only, changes stay in memory
-    initial_mapping_size : accepted, without effect
-    locking : take turns with other handles and processes that ask for it: every call waits for the
+        read through a mapping; "r+" and "c" are for what is there, and with "c" changes stay in memory
+    initial_mapping_size : a positive number for the other modes than "r", without effect
+    locking : for a `urlpath`: take turns with other handles and processes that ask for it: every call waits for the
         lock file beside the data, and sees what others have stored; also with the environment
         variable BLOSC_LOCKING set to 1
     meta : fixed metalayers, a mapping of names (31 bytes at most) to msgpack-able values
@@ -361,7 +361,9 @@ class Storage:
         self.mode = mode_for(self.mode, self.mmap_mode)
         if self.mmap_mode is not None and not (self.contiguous and self.urlpath is not None):
             raise ParameterError("mmap_mode needs a urlpath and a contiguous frame", field="mmap_mode")
-        refuse_both(self.mmap_mode, self.locking)
+        check_mapping(self.mmap_mode, self.locking, self.initial_mapping_size)
+        if self.locking and self.urlpath is None:
+            raise ParameterError("locking needs a urlpath", field="locking")
         if self.urlpath is not None:
             self.locking = wants_lock(self.locking, self.mmap_mode)
 
@@ -398,10 +400,17 @@ def wants_lock(locking: bool | None, mmap_mode: str | None) -> bool:
     return os.environ["BLOSC_LOCKING"] not in ("", "0")
 
 
-def refuse_both(mmap_mode: str | None, locking: bool) -> None:
-    """A mapping and a lock are not for the same handle, as in the incumbent."""
+def check_mapping(mmap_mode: str | None, locking: bool, initial_mapping_size: Any) -> None:
+    """Refuse what the incumbent refuses: a mapping with a lock, a size of none or of one for reading."""
     if mmap_mode is not None and locking:
         raise ParameterError("mmap_mode and locking do not go together", field="locking")
+    if initial_mapping_size is None:
+        return
+    if mmap_mode in (None, "r"):
+        raise ParameterError(
+            "initial_mapping_size goes with mmap_mode 'r+', 'w+' or 'c'", field="initial_mapping_size"
+        )
+    to_int(initial_mapping_size, "initial_mapping_size", 1, (1 << 63) - 1)
 
 
 def check_durability(level: Any) -> int:

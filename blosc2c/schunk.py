@@ -234,8 +234,11 @@ class SChunk(Editing, Callbacks, VLBlocks):
         metas: Mapping[str, bytes],
     ) -> None:
         path = storage.path
-        if storage.mmap_mode == "c":
-            raise ParameterError("mmap_mode 'c' is for what is there; use open()", field="mmap_mode")
+        mmap_mode = storage.mmap_mode
+        if mmap_mode == "c" or (mmap_mode == "r+" and not os.path.lexists(str(path))):
+            raise ParameterError(
+                f"mmap_mode {mmap_mode!r} is for what is there; use open()", field="mmap_mode"
+            )
         c = ffi.new("b2c_schunk_params *")
         lib.b2c_schunk_params_init(c)
         c.storage = lib.B2C_STORAGE_MEMORY
@@ -271,7 +274,7 @@ class SChunk(Editing, Callbacks, VLBlocks):
         self._source = _Source(
             path,
             bool(storage.contiguous),
-            mmap_mode=storage.mmap_mode,
+            mmap_mode=mmap_mode,
             locking=storage.locking,
             place="" if path is None else os.path.abspath(path),
         )

@@ -158,7 +158,7 @@ def _open_as_told(urlpath: Path | None, mode: str, offset: int, kwargs: dict[str
     mmap_mode, locking = kwargs.get("mmap_mode"), bool(kwargs.get("locking"))
     mode = params.mode_for(mode, mmap_mode)
     empties, mode = mode == "w", "r" if mode == "r" else "a"
-    params.refuse_both(mmap_mode, locking)
+    params.check_mapping(mmap_mode, locking, kwargs.get("initial_mapping_size"))
     offset = params.to_int(offset, "offset", 0, (1 << 63) - 1)
     fills = _fills_damage(kwargs.get("on_damage"), mode, locking)
     if is_readable(urlpath):

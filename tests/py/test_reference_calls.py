@@ -331,3 +331,52 @@ def test_renamed_parameters_are_told(lib, old, new):
     if lib is b2:
         with pytest.raises(b2.ParameterError):
             calls[0]()
+
+
+# ---- Storage ---------------------------------------------------------------
+
+
+@BOTH
+@pytest.mark.parametrize("kw", [{"initial_mapping_size": 1 << 20}, {"locking": True}])
+def test_what_needs_a_file_or_a_mapping_is_refused(lib, tmp_path, kw):
+    path = str(tmp_path / "x")
+    makers = [lib.SChunk, lambda **kw: lib.zeros((3,), **kw)]
+    for make in makers if lib is b2 or "locking" in kw else makers[:1]:  # theirs ignores the size for arrays
+        with pytest.raises(ValueError):
+            make(**kw)
+        if "locking" not in kw:
+            with pytest.raises(ValueError):
+                make(urlpath=path, **kw)
+    assert not (tmp_path / "x").exists()
+
+
+@BOTH
+def test_the_size_of_a_mapping_is_for_writing(lib, tmp_path):
+    path, size = str(tmp_path / "x.b2nd"), 1 << 20
+    lib.zeros((3,), urlpath=path, mmap_mode="w+", initial_mapping_size=size)
+    for mmap_mode in ("r+", "c"):
+        assert lib.open(path, mmap_mode=mmap_mode, initial_mapping_size=size).shape == (3,)
+    for kw in ({}, {"mmap_mode": "r"}):
+        with pytest.raises(ValueError):
+            lib.open(path, initial_mapping_size=size, **kw)
+    with pytest.raises(ValueError):
+        lib.SChunk(urlpath=path, mmap_mode="r", initial_mapping_size=size)
+
+
+@pytest.mark.parametrize(
+    ("size", "error"), [(0, ValueError), (-1, ValueError), ("a", TypeError), (1.5, TypeError)]
+)
+def test_the_size_of_a_mapping_is_a_positive_number(tmp_path, size, error):
+    with pytest.raises(error, match="initial_mapping_size"):
+        b2.SChunk(urlpath=tmp_path / "x", mmap_mode="w+", initial_mapping_size=size)
+    assert not (tmp_path / "x").exists()
+
+
+@BOTH
+@pytest.mark.parametrize("mmap_mode", ["r+", "c"])
+def test_mapping_what_is_not_there(lib, tmp_path, mmap_mode):
+    path = str(tmp_path / "x.b2nd")
+    for make in (lib.SChunk, lambda **kw: lib.zeros((3,), **kw)):
+        with pytest.raises(RuntimeError):
+            make(urlpath=path, mmap_mode=mmap_mode)
+    assert not (tmp_path / "x.b2nd").exists()
