@@ -447,12 +447,15 @@ def to_cparams(value: CParams | Mapping[str, Any] | None, **defaults: Any) -> CP
     if isinstance(value, CParams):
         return CParams(**asdict(value))
     _need_mapping(value, "cparams", CParams)
-    given = {**cparams_dflts, **defaults, **(value or {})}
-    if value:
-        reject_unknown(value, field_names(CParams), "CParams", ParameterError)
-    if value and "filters" in value and "filters_meta" not in value:
+    told: Mapping[str, Any] = value or {}
+    given = {**cparams_dflts, **defaults, **told}
+    reject_unknown(told, field_names(CParams), "CParams", ParameterError)
+    if "filters" in told and "filters_meta" not in told:
         given["filters_meta"] = [0] * MAX_FILTERS
-    return CParams(**given)
+    made = CParams(**given)
+    if "filters_meta" in told and len(told["filters_meta"]) != len(made.filter_members()):
+        raise ParameterError("filters and filters_meta must have the same length", field="filters_meta")
+    return made
 
 
 _kept_dparams = DParams()

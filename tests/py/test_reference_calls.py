@@ -380,3 +380,27 @@ def test_mapping_what_is_not_there(lib, tmp_path, mmap_mode):
         with pytest.raises(RuntimeError):
             make(urlpath=path, mmap_mode=mmap_mode)
     assert not (tmp_path / "x.b2nd").exists()
+
+
+# ---- Filters ---------------------------------------------------------------
+
+
+@BOTH
+@pytest.mark.parametrize(("n", "nmeta"), [(1, 2), (2, 1), (1, 6), (0, 1), (None, 1), (None, 7)])
+def test_each_filter_has_its_meta(lib, n, nmeta):
+    kw = {"filters_meta": [0] * nmeta} | ({} if n is None else {"filters": [lib.Filter.SHUFFLE] * n})
+    for call in (
+        lambda: lib.compress2(b"1234", **kw),
+        lambda: lib.compress2(b"1234", cparams=kw),
+        lambda: lib.SChunk(cparams=kw),
+        lambda: lib.zeros((3,), cparams=kw),
+    ):
+        with pytest.raises(ValueError):
+            call()
+
+
+@BOTH
+def test_filters_without_metas_have_zeros(lib):
+    assert lib.CParams(filters=[lib.Filter.SHUFFLE]).filters_meta == [0]
+    assert lib.SChunk(cparams={"filters": [lib.Filter.SHUFFLE]}).cparams.filters_meta == [0] * 6
+    assert lib.CParams(filters=[lib.Filter.SHUFFLE], filters_meta=[3, 4]).filters_meta == [3]
