@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import contextlib
 import math
+import operator
 import os
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -48,6 +49,11 @@ from .sources import ROWS_NBYTES, InStorageOrder, Items, Joined, Reshaped, Selec
 
 if TYPE_CHECKING:
     from ._ffi import Buffer
+
+try:
+    from numpy.exceptions import AxisError
+except ImportError:  # NumPy before 1.25
+    from numpy import AxisError  # type: ignore[attr-defined, no-redef]
 
 _ND_KEYWORDS = ("chunks", "blocks", "cparams", "dparams", "meta", "storage")
 _KEYWORDS = tuple(dict.fromkeys((*_ND_KEYWORDS, *params.field_names(Keeping), "path")))
@@ -610,8 +616,18 @@ def _full_shape(shape: Any, nitems: int) -> Shape:
     return full
 
 
+def _axis(axis: Any, ndim: int) -> int:
+    """The number of an axis from 0 on; numpy.exceptions.AxisError when there is none of this number."""
+    number = operator.index(axis)
+    if not -ndim <= number < ndim:
+        raise AxisError(number, ndim)
+    return number % ndim
+
+
 def squeeze(x: Any, axis: Any = None) -> NDArray:
-    """A view without `axis` (an int or several), or without all axes of size 1; ValueError for others.
+    """A view without `axis` (an int or several), or without all axes of size 1.
+
+    Raises AxisError when there is no such axis, ParameterError when it is of another size (ValueErrors).
 
     It shares its items with `x`.  It is a copy when chunks are longer than 1 along an axis that goes.
     """
@@ -622,9 +638,9 @@ def squeeze(x: Any, axis: Any = None) -> NDArray:
         if axis is not None
         else np.flatnonzero(np.equal(array.shape, 1)).tolist()
     )
-    if any(not -ndim <= a < ndim or array.shape[a] != 1 for a in given):
+    axes = {_axis(a, ndim) for a in given}
+    if any(array.shape[a] != 1 for a in axes):
         raise ParameterError(f"axis {axis} of shape {array.shape} is not of size 1", field="axis")
-    axes = {a % ndim for a in given}
     keep = tuple(i for i in range(ndim) if i not in axes)
     if all(array.ext_chunks[i] == 1 for i in axes):
         return array._view(keep)
@@ -639,9 +655,9 @@ def expand_dims(array: Any, axis: Any = 0) -> NDArray:
     source = array if isinstance(array, NDArray) else asarray(array)
     where = np.atleast_1d(np.asarray(axis, np.intp)).tolist()
     ndim = source.ndim + len(where)
-    if any(not -ndim <= a < ndim for a in where) or len({a % ndim for a in where}) < len(where):
-        raise ParameterError(f"axis {axis} does not fit {ndim} dimensions", field="axis")
-    new = {a % ndim for a in where}
+    new = {_axis(a, ndim) for a in where}
+    if len(new) < len(where):
+        raise ParameterError(f"axis {axis} has a number twice", field="axis")
     old = iter(range(source.ndim))
     return source._view(tuple(-1 if i in new else next(old) for i in range(ndim)))
 
@@ -658,9 +674,7 @@ def concat(arrays: Sequence[Any], /, axis: int = 0, **kwargs: Any) -> NDArray:
     if not sources:
         raise ParameterError("concat() needs at least one array")
     ndim = len(sources[0].shape)
-    if not -ndim <= axis < ndim:
-        raise ParameterError(f"axis {axis} is not one of {ndim}", field="axis")
-    axis %= ndim
+    axis = _axis(axis, ndim)
     rest = [(*a.shape[:axis], *a.shape[axis + 1 :]) for a in sources]
     if any(len(a.shape) != ndim or r != rest[0] for a, r in zip(sources, rest, strict=True)):
         raise ParameterError(f"shapes {[a.shape for a in sources]} differ beyond axis {axis}")
@@ -692,7 +706,7 @@ def stack(arrays: Sequence[Any], axis: int = 0, **kwargs: Any) -> NDArray:
 def take(x: Any, indices: Any, axis: int | None = None) -> NDArray:
     """A new array of the items at `indices` along `axis`, or in C order when that is None.
 
-    Raises IndexError for an index or axis that is out of range.
+    Raises IndexError for an index that is out of range, AxisError (also an IndexError) for an axis.
     """
     source = x if isinstance(x, NDArray) else asarray(x)
     where = np.asarray(indices)
@@ -705,10 +719,8 @@ def take(x: Any, indices: Any, axis: int | None = None) -> NDArray:
             raise IndexError(f"an index is out of bounds for {n} items")
         source = source if source.ndim else expand_dims(source, 0)
         key: Any = np.unravel_index(np.where(where < 0, where + n, where), source.shape)
-    elif not -source.ndim <= axis < source.ndim:
-        raise IndexError(f"axis {axis} is out of bounds for {source.ndim} dimensions")
     else:
-        key = (*(slice(None),) * (axis % source.ndim), where)
+        key = (*(slice(None),) * _axis(axis, source.ndim), where)
     selected = Selected(source, parse_key(key, source.shape))
     kwargs = _inherit(source, {})
     return _build(selected.shape, source.dtype, kwargs, lambda new: new._fill_from(selected))

@@ -404,3 +404,25 @@ def test_filters_without_metas_have_zeros(lib):
     assert lib.CParams(filters=[lib.Filter.SHUFFLE]).filters_meta == [0]
     assert lib.SChunk(cparams={"filters": [lib.Filter.SHUFFLE]}).cparams.filters_meta == [0] * 6
     assert lib.CParams(filters=[lib.Filter.SHUFFLE], filters_meta=[3, 4]).filters_meta == [3]
+
+
+# ---- Axes ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("axis", [2, -3])
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda axis: b2.take(b2.zeros((3, 1)), [0], axis=axis),
+        lambda axis: b2.squeeze(b2.zeros((3, 1)), axis),
+        lambda axis: b2.squeeze(b2.zeros((3, 1)), (1, axis)),
+        lambda axis: b2.expand_dims(b2.zeros((3,)), axis),
+        lambda axis: b2.concat([b2.zeros((3, 1))] * 2, axis=axis),
+        lambda axis: b2.stack([b2.zeros((3,))] * 2, axis=axis),
+    ],
+    ids=["take", "squeeze", "squeeze two", "expand_dims", "concat", "stack"],
+)
+def test_axes_out_of_range_are_those_of_numpy(call, axis):
+    for kind in (ValueError, IndexError):
+        with pytest.raises(kind, match=f"axis {axis} is out of bounds for array of dimension 2"):
+            call(axis)
