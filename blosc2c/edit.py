@@ -6,6 +6,7 @@ SPDX-License-Identifier: BSD-3-Clause
 from __future__ import annotations
 
 import contextlib
+import operator
 import struct
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
@@ -53,7 +54,10 @@ class Editing:
         return _ffi.context(self._c_nthreads, nbytes)
 
     def _number(self, nchunk: int) -> int:
-        number = nchunk.__index__()
+        try:
+            number = operator.index(nchunk)
+        except TypeError:
+            raise TypeError(f"the number of a chunk is an integer, not {type(nchunk).__name__}") from None
         if number < 0:
             raise ChunkIndexError(f"there is no chunk {number}", path=self.urlpath, chunk=number)
         return number
@@ -183,14 +187,14 @@ class Editing:
 
     def _set_slice(self, src: Any, start: int | None, stop: int | None) -> None:
         typesize, n = self.typesize, len(self)
-        first = 0 if start is None else start.__index__()
+        first = 0 if start is None else operator.index(start)
         first = max(first + n, 0) if first < 0 else first
         if first > n:
             raise ParameterError(f"start {first} is beyond the {n} items", field="start")
         if stop is None:
             last = max(n, first + len(src) // typesize)
         else:
-            last = stop.__index__()
+            last = operator.index(stop)
             last = last + n if last < 0 else last
         last = max(last, first)
         if len(src) != (last - first) * typesize:
@@ -204,15 +208,24 @@ class Editing:
             self._edit(lib.b2c_schunk_write, self._context(len(src)), first * typesize, src, len(src))
 
     def __setitem__(self, key: int | slice, value: Buffer) -> None:
+        self.set_slice(value, *self._key(key))
+
+    def _key(self, key: int | slice) -> tuple[int | None, int | None]:
+        """The start and stop that an index means."""
         if isinstance(key, slice):
             if key.step not in (None, 1):
                 raise IndexError(f"the step of an SChunk slice must be 1, not {key.step}")
-            self.set_slice(value, key.start, key.stop)
-            return
-        number, n = key.__index__(), len(self)
+            return key.start, key.stop
+        try:
+            number, n = operator.index(key), len(self)
+        except TypeError:
+            raise TypeError(
+                f"an SChunk is indexed by an integer or slice, not {type(key).__name__}"
+            ) from None
         if not -n <= number < n:
             raise IndexError(f"item {number} is beyond the {n} items")
-        self.set_slice(value, number % n, number % n + 1)
+        number %= n
+        return number, number + 1
 
     def truncate(self, nitems: int) -> None:
         """Cut the super-chunk to its first `nitems` items; ValueError when there are fewer."""

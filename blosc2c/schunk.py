@@ -630,17 +630,6 @@ class SChunk(Editing, Callbacks, VLBlocks):
         assert data is not None
         return data
 
-    def _key(self, key: int | slice) -> tuple[int | None, int | None]:
-        if isinstance(key, slice):
-            if key.step not in (None, 1):
-                raise IndexError(f"the step of an SChunk slice must be 1, not {key.step}")
-            return key.start, key.stop
-        number, n = key.__index__(), len(self)
-        if not -n <= number < n:
-            raise IndexError(f"item {number} is beyond the {n} items")
-        number %= n
-        return number, number + 1
-
     def iterchunks(self, dtype: Any) -> Iterator[np.ndarray[Any, Any]]:
         """The chunks in turn, as arrays of `dtype`."""
         import numpy as np
@@ -858,6 +847,8 @@ def get_slice_nchunks(
     import numpy as np
 
     if not isinstance(schunk, SChunk):
+        if not hasattr(schunk, "chunks_of"):
+            raise TypeError(f"schunk must be an SChunk or NDArray, not {type(schunk).__name__}")
         numbers: np.ndarray[Any, Any] = schunk.chunks_of(key)
         return numbers
     if isinstance(key, tuple):

@@ -426,3 +426,43 @@ def test_axes_out_of_range_are_those_of_numpy(call, axis):
     for kind in (ValueError, IndexError):
         with pytest.raises(kind, match=f"axis {axis} is out of bounds for array of dimension 2"):
             call(axis)
+
+
+# ---- Numbers that are none -------------------------------------------------
+
+
+@pytest.mark.parametrize("wrong", ["a", None, 1.5, [1]])
+def test_numbers_of_chunks_are_integers(wrong):
+    s = two_chunks(b2)
+    for call in (
+        s.decompress_chunk,
+        s.get_chunk,
+        s.get_lazychunk,
+        s.delete_chunk,
+        lambda n: s.insert_data(n, bytes(100)),
+        lambda n: s.update_special(n, b2.SpecialValue.ZERO),
+        b2.zeros((3,)).get_chunk,
+    ):
+        with pytest.raises(TypeError, match=f"number of a chunk is an integer, not {type(wrong).__name__}"):
+            call(wrong)
+    assert s.decompress_chunk(np.int64(1)) == bytes(100) and s.nchunks == 2
+
+
+@pytest.mark.parametrize("wrong", ["a", None, 1.5, [1]])
+def test_items_of_schunks_are_integers_and_slices(wrong):
+    s = two_chunks(b2)
+    for call in (lambda k: s[k], lambda k: s.__setitem__(k, b"1"), lambda k: b2.get_slice_nchunks(s, k)):
+        with pytest.raises(TypeError, match=f"integer or slice, not {type(wrong).__name__}"):
+            call(wrong)
+    for call in (lambda: b2.get_slice_nchunks(s, ("a", 3)), lambda: s.set_slice(b"1", "a")):
+        with pytest.raises(TypeError, match="integer"):
+            call()
+    s[3] = b"x"
+    s[-2:] = b"yz"
+    assert (s[3], s[-1], s[198:]) == (b"x", b"z", b"yz")
+
+
+@pytest.mark.parametrize("wrong", [np.zeros(3), b"abc", None])
+def test_slices_are_of_schunks_and_arrays(wrong):
+    with pytest.raises(TypeError, match=f"must be an SChunk or NDArray, not {type(wrong).__name__}"):
+        b2.get_slice_nchunks(wrong, (0, 1))
