@@ -9,6 +9,7 @@ import contextlib
 import math
 import os
 from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -329,9 +330,12 @@ class NDArray(Operators):
         self._schunk.dparams = value
 
     @property
-    def fields(self) -> dict[str, NDField]:
-        """Views of the fields of a structured dtype by name; empty for other dtypes."""
-        return {name: NDField(self, name) for name in self._dtype.names or ()}
+    def fields(self) -> Mapping[str, NDField]:
+        """Views of the fields of a structured dtype by name; empty for other dtypes.
+
+        The mapping cannot be changed; ``fields["x"][...] = v`` assigns to a field.
+        """
+        return MappingProxyType({name: NDField(self, name) for name in self._dtype.names or ()})
 
     @property
     def info_items(self) -> list[tuple[str, Any]]:

@@ -466,3 +466,16 @@ def test_items_of_schunks_are_integers_and_slices(wrong):
 def test_slices_are_of_schunks_and_arrays(wrong):
     with pytest.raises(TypeError, match=f"must be an SChunk or NDArray, not {type(wrong).__name__}"):
         b2.get_slice_nchunks(wrong, (0, 1))
+
+
+# ---- Fields ----------------------------------------------------------------
+
+
+@BOTH
+def test_fields_are_not_assigned_by_name(lib):
+    a = lib.zeros((3,), dtype=RECORD)
+    with pytest.raises(TypeError):
+        a.fields["a"] = 1
+    a.fields["a"][:] = np.full(3, 1, "i4")
+    assert a[...]["a"].tolist() == [1, 1, 1] and list(a.fields) == ["a", "b"]
+    assert dict(lib.zeros((3,)).fields) == {}
