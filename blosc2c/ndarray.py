@@ -281,8 +281,8 @@ class NDArray(Operators):
 
     @property
     def chunksize(self) -> int:
-        """Bytes of a chunk, its padding to whole blocks included."""
-        return math.prod(self.ext_chunks) * self._dtype.itemsize
+        """Bytes of the items of a chunk; that of `schunk` includes the padding to whole blocks."""
+        return math.prod(self._chunks) * self._dtype.itemsize
 
     @property
     def blocksize(self) -> int:

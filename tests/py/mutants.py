@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import faulthandler
 import json
+import math
 import os
 import random
 import shutil
@@ -280,7 +281,7 @@ def edit(call: Caller, obj: Any) -> None:
     if obj is None:
         return
     if isinstance(obj, b2.NDArray):
-        if obj.chunksize <= MAX_NBYTES:
+        if math.prod(obj.ext_chunks) * obj.itemsize <= MAX_NBYTES:
             call("setitem", lambda: obj.__setitem__((slice(0, 1),) * obj.ndim, np.zeros((), obj.dtype)))
             if obj.ndim and obj.shape[0] < 10**6:
                 call("resize", lambda: obj.resize((obj.shape[0] + 1, *obj.shape[1:])))

@@ -479,3 +479,14 @@ def test_fields_are_not_assigned_by_name(lib):
     a.fields["a"][:] = np.full(3, 1, "i4")
     assert a[...]["a"].tolist() == [1, 1, 1] and list(a.fields) == ["a", "b"]
     assert dict(lib.zeros((3,)).fields) == {}
+
+
+# ---- Sizes and names -------------------------------------------------------
+
+
+def test_chunksize_is_without_padding():
+    sizes = [
+        (a.chunksize, a.schunk.chunksize, a.blocksize)
+        for a in (lib.zeros((10, 10), dtype="i4", chunks=(5, 7), blocks=(2, 3)) for lib in (b2, blosc2))
+    ]
+    assert sizes == [(140, 216, 24)] * 2
