@@ -56,12 +56,12 @@ def _where(stored: bytes, exc: BaseException) -> int | None:
 
 
 # Of arrays of 16 dimensions: where the markers of the three lists stand in their metalayer.
-_ARRAY_META, _MARKERS_AT, _MARKER = "b2nd", (3, 148, 229), b"\xa0"
+_ARRAY_META, _MARKERS_AT, _MARKER = b"b2nd", (3, 148, 229), b"\xa0"
 
 
 def _as_msgpack(stored: bytes, name: str) -> bytes:
     """The stored bytes, with valid markers where the format asks for others (docs/format/b2nd.md)."""
-    if name != _ARRAY_META or any(stored[at : at + 1] != _MARKER for at in _MARKERS_AT):
+    if _key(name) != _ARRAY_META or any(stored[at : at + 1] != _MARKER for at in _MARKERS_AT):
         return stored
     shape, chunks, blocks = _MARKERS_AT
     parts = stored[:shape], stored[shape + 1 : chunks], stored[chunks + 1 : blocks], stored[blocks + 1 :]
@@ -69,12 +69,13 @@ def _as_msgpack(stored: bytes, name: str) -> bytes:
 
 
 def check_name(name: Any) -> bytes:
-    """A metalayer's name as the format stores it."""
-    if not isinstance(name, str):
+    """A metalayer's name, a str or UTF-8, as the format stores it."""
+    if not isinstance(name, str | bytes):
         raise TypeError(f"the name of a metalayer is a str, not {type(name).__name__}")
     try:
-        stored = name.encode(errors="surrogateescape")
-    except UnicodeEncodeError as exc:
+        text = name if isinstance(name, str) else name.decode()
+        stored = text.encode(errors="surrogateescape")
+    except UnicodeError as exc:
         raise ParameterError(f"{name!r} cannot be the name of a metalayer: {exc}", field="name") from None
     if not 1 <= len(stored) <= _MAX_NAME_LEN or b"\0" in stored:
         raise ParameterError(

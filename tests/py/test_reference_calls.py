@@ -490,3 +490,23 @@ def test_chunksize_is_without_padding():
         for a in (lib.zeros((10, 10), dtype="i4", chunks=(5, 7), blocks=(2, 3)) for lib in (b2, blosc2))
     ]
     assert sizes == [(140, 216, 24)] * 2
+
+
+def test_names_of_metalayers_are_bytes_as_well():
+    for lib in (b2, blosc2):
+        s = lib.SChunk(meta={"m1": 1, b"m2": 2})
+        assert list(s.meta) == ["m1", "m2"] and s.meta[b"m1"] == 1 and b"m1" in s.meta
+        s.meta[b"m1"] = 5
+        assert s.meta["m1"] == s.meta.get(b"m1") == 5
+        s.vlmeta[b"k"] = 1
+        s.vlmeta.update({b"\xc3\xa4": 2})
+        assert s.vlmeta[:] == {"k": 1, "ä": 2}
+        assert s.vlmeta[b"k"] == s.vlmeta["k"] == 1 and b"k" in s.vlmeta and b"x" not in s.vlmeta
+        del s.vlmeta[b"k"]
+        assert list(s.vlmeta) == ["ä"]
+    with pytest.raises(ValueError, match="cannot be the name"):
+        s = b2.SChunk()
+        s.vlmeta[b"\xff"] = 1
+    assert b"\xff" not in s.vlmeta
+    a = b2.zeros((1,) * 16)
+    assert a.meta[b"b2nd"] == a.meta["b2nd"]
