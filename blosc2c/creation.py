@@ -460,6 +460,8 @@ def arange(
     ----------
     start, stop, step : as in NumPy
     shape : of the result, in C order; None: one axis
+
+    Raises TypeError for more than two booleans.
     """
     if stop is None:
         start, stop = 0, start
@@ -473,8 +475,11 @@ def arange(
     if math.prod(shape) != n:
         raise ParameterError(f"shape {shape} has {math.prod(shape)} items, the range {n}", field="shape")
     dt = np.dtype(np.result_type(*map(np.asarray, (start, stop, step))) if dtype is None else dtype)
+    if dt.kind == "b" and n > 2:
+        raise TypeError(f"arange() makes at most two booleans, not {n}")
     # As in NumPy: the distance of the first two numbers, after they got their dtype, is that of all.
     inner = np.dtype(np.float32) if dt == np.float16 or extension_name(dt) else dt
+    inner = np.dtype(np.int8) if dt.kind == "b" else inner
     first, second = (np.asarray(x).astype(dt).astype(inner) for x in (start, start + step))
     rule = by_number(shape, lambda i: first + i.astype(inner) * (second - first))
     if dt.kind == "M":

@@ -510,3 +510,20 @@ def test_names_of_metalayers_are_bytes_as_well():
     assert b"\xff" not in s.vlmeta
     a = b2.zeros((1,) * 16)
     assert a.meta[b"b2nd"] == a.meta["b2nd"]
+
+
+# ---- Making arrays ---------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "args", [(2,), (1,), (0,), (0, 2), (1, 3), (0, -2, -1), (5, 7), (1, 0, -1), (10,), (0, 3)]
+)
+def test_ranges_of_booleans_are_those_of_numpy(args):
+    try:
+        want = np.arange(*args, dtype=bool)
+    except TypeError:
+        with pytest.raises(TypeError, match="at most two booleans"):
+            b2.arange(*args, dtype=bool)
+        return
+    got = b2.arange(*args, dtype=bool)
+    assert got.dtype == bool and got[...].tolist() == want.tolist()
