@@ -60,6 +60,7 @@ _KEYWORDS = tuple(dict.fromkeys((*_ND_KEYWORDS, *params.field_names(Keeping), "p
 _SLOW_CODECS = (Codec.ZLIB, Codec.ZSTD)  # at decoding
 _LEAST_FITTED = 1 << 20  # bytes of an array; smaller ones are not looked at
 _NOISY_RATIO, _REGULAR_RATIO = 3, 12  # below the first, above the second
+_OWN_FACTS = {"dtype", "chunks", "blocks"}  # of an array
 _NUMBERS = "biufc"  # kinds of dtypes
 _SMALL_TYPESIZE = 255  # chunk headers tell no larger one, so values beyond it cannot be repeated
 
@@ -173,10 +174,8 @@ def asarray(array: Any, copy: bool | None = None, **kwargs: Any) -> NDArray:
     -------
     `array` itself when it is an NDArray and nothing is to change.
     """
-    if isinstance(array, NDArray) and not copy:
-        dtype = kwargs.get("dtype")
-        if not set(kwargs) - {"dtype"} and (dtype is None or np.dtype(dtype) == array.dtype):
-            return array
+    if isinstance(array, NDArray) and not copy and _is_as_asked(array, kwargs):
+        return array
     if copy is False:
         raise ValueError("a copy is needed: the data must be compressed")
     dtype = kwargs.pop("dtype", None)
@@ -189,6 +188,16 @@ def asarray(array: Any, copy: bool | None = None, **kwargs: Any) -> NDArray:
         _adopt_partition(source, dt, kwargs)
     look_at = source if in_memory and source.dtype == dt else None
     return _build(source.shape, dt, kwargs, lambda new: new._fill_from(_flattened(source, dt)), look_at)
+
+
+def _is_as_asked(array: NDArray, kwargs: Mapping[str, Any]) -> bool:
+    """Whether keywords ask for no more than the dtype, chunks and blocks that an array has."""
+    asked = {name: value for name, value in kwargs.items() if value is not None or name not in _OWN_FACTS}
+    if not set(asked) <= _OWN_FACTS:
+        return False
+    parts = [name for name in asked if name != "dtype"]
+    same_parts = all(to_shape(asked[name], name) == getattr(array, name) for name in parts)
+    return same_parts and np.dtype(asked.get("dtype", array.dtype)) == array.dtype
 
 
 def is_source(obj: Any) -> bool:

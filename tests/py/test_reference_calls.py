@@ -527,3 +527,18 @@ def test_ranges_of_booleans_are_those_of_numpy(args):
         return
     got = b2.arange(*args, dtype=bool)
     assert got.dtype == bool and got[...].tolist() == want.tolist()
+
+
+def test_an_array_that_is_as_asked_for_is_returned():
+    for lib in (b2, blosc2):
+        a = lib.asarray(np.arange(100).reshape(10, 10), chunks=(5, 5), blocks=(2, 2))
+        parts = {"chunks": a.chunks, "blocks": a.blocks}
+        for kw in (parts, {"chunks": [5, 5]}, {"chunks": None, "blocks": None}, {**parts, "copy": False}):
+            assert lib.asarray(a, **kw) is a
+        for kw in ({"chunks": (2, 2)}, {"cparams": a.cparams}, {**parts, "copy": True}, {"meta": {"a": 1}}):
+            b = lib.asarray(a, **kw)
+            assert b is not a and (b[...] == a[...]).all()
+        with pytest.raises(ValueError):
+            lib.asarray(a, chunks=(2, 2), copy=False)
+    a = b2.zeros((4,))
+    assert b2.asarray(a, chunks=4, blocks=a.blocks, dtype=float) is a
