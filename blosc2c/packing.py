@@ -265,21 +265,30 @@ def save_array(
 
 
 def load_tensor(
-    urlpath: str | bytes | os.PathLike[str], dparams: Any = None, *, limits: Limits | None = None
+    urlpath: str | bytes | os.PathLike[str],
+    dparams: Any = None,
+    *,
+    storage_options: None = None,
+    limits: Limits | None = None,
 ) -> Any:
-    """Read what save_tensor() wrote; `limits` None: those of set_limits().
+    """Read what save_tensor() wrote; `limits` None: those of set_limits().  For `storage_options` see open().
 
     Raises FileNotFoundError, or FormatError when the file was not written by it.
     """
     from .store import open_schunk
 
-    with open_schunk(to_path(urlpath), dparams=dparams, limits=limits) as schunk:
+    kwargs = {"dparams": dparams, "limits": limits, "storage_options": storage_options}
+    with open_schunk(to_path(urlpath), **kwargs) as schunk:
         return _tensor_from(schunk)
 
 
 def load_array(
-    urlpath: str | bytes | os.PathLike[str], dparams: Any = None, *, limits: Limits | None = None
+    urlpath: str | bytes | os.PathLike[str],
+    dparams: Any = None,
+    *,
+    storage_options: None = None,
+    limits: Limits | None = None,
 ) -> Array:
     """Read what save_array() wrote; see load_tensor()."""
-    arr: Array = load_tensor(urlpath, dparams, limits=limits)
+    arr: Array = load_tensor(urlpath, dparams, storage_options=storage_options, limits=limits)
     return arr

@@ -108,12 +108,27 @@ def suggestion(word: str, known: Iterable[str]) -> str:
     return f"; did you mean {near[0]!r}?" if near else ""
 
 
-def check_deserialize(deserialize: str) -> None:
+def check_deserialize(deserialize: str | None) -> None:
     """Accept what Python-Blosc2 accepts; reading a value is safe here, so there is nothing to choose."""
-    if deserialize not in ("safe", "full"):
+    if deserialize not in (None, "safe", "full"):
         raise ParameterError(
             f"deserialize must be 'safe' or 'full', not {deserialize!r}", field="deserialize"
         )
+
+
+_NOT_OFFERED = {
+    "dataset": "HDF5",
+    "hdf5_index": "HDF5",
+    "shared_cache": "remote data",
+    "storage_options": "remote data",
+}
+
+
+def drop_not_offered(kwargs: dict[str, Any]) -> None:
+    """Take keywords out that Python-Blosc2 has for what is not here; ParameterError if they ask for it."""
+    for name in _NOT_OFFERED.keys() & kwargs:
+        if kwargs.pop(name) not in (None, False):
+            raise ParameterError(f"{name} is for {_NOT_OFFERED[name]}, which is not offered", field=name)
 
 
 _RENAMED = {"compcode": "codec", "shuffle": "filters"}

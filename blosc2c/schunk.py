@@ -160,7 +160,7 @@ class SChunk(Editing, Callbacks, VLBlocks):
     """
 
     def __init__(self, chunksize: int | None = None, data: Buffer | None = None, **kwargs: Any) -> None:
-        params.check_deserialize(kwargs.pop("deserialize", "safe"))
+        params.check_deserialize(kwargs.pop("deserialize", None))
         storage = split_storage(kwargs, "SChunk()", ParameterError)
         if storage.mode == "r":
             self._open_existing(storage, kwargs)

@@ -87,7 +87,14 @@ def _is_contiguous(handle: Handle, path: str) -> bool:
 
 
 def open(
-    urlpath: Path | None = None, mode: str = "r", offset: int = 0, *, path: Path | None = None, **kwargs: Any
+    urlpath: Path | None = None,
+    mode: str = "r",
+    offset: int = 0,
+    dataset: None = None,
+    hdf5_index: None = None,
+    *,
+    path: Path | None = None,
+    **kwargs: Any,
 ) -> SChunk | NDArray:
     """Open a file or directory as an NDArray when it holds an array, else as an SChunk.
 
@@ -98,6 +105,8 @@ def open(
     mode : "r" to read; "a" to read and change; "w" empties an SChunk first, while an array keeps
         its shape and items, as in Python-Blosc2
     offset : byte in the file where the frame starts
+    dataset, hdf5_index : None; they are for HDF5 files, as shared_cache and storage_options are for
+        remote ones, which are not offered
     kwargs : cparams (for later appends; typesize and blocksize must stay), dparams; mmap_mode,
         initial_mapping_size and locking as in Storage; durability as in
         SChunk.set_durability(); checksums: False neither compares nor stores them; limits: a
@@ -117,6 +126,8 @@ def open(
 
     What an object's read_at() raises is passed on.
     """
+    if dataset is not None or hdf5_index is not None:
+        kwargs.update(dataset=dataset, hdf5_index=hdf5_index)
     return _shown(_open(path if urlpath is None else urlpath, mode, offset, kwargs))
 
 
@@ -149,7 +160,8 @@ def _open(urlpath: Path | None, mode: str, offset: int, kwargs: dict[str, Any]) 
 def _open_as_told(urlpath: Path | None, mode: str, offset: int, kwargs: dict[str, Any]) -> SChunk:
     if urlpath is None:
         raise TypeError("open() needs a urlpath")
-    params.check_deserialize(kwargs.pop("deserialize", "safe"))
+    params.check_deserialize(kwargs.pop("deserialize", None))
+    params.drop_not_offered(kwargs)
     params.reject_unknown(kwargs, _KEYWORDS, "open()")
     if mode not in params.MODES:
         raise ParameterError(f"mode must be one of {params.MODES}, not {mode!r}", field="mode")

@@ -542,3 +542,30 @@ def test_an_array_that_is_as_asked_for_is_returned():
             lib.asarray(a, chunks=(2, 2), copy=False)
     a = b2.zeros((4,))
     assert b2.asarray(a, chunks=4, blocks=a.blocks, dtype=float) is a
+
+
+# ---- What is not offered ---------------------------------------------------
+
+DEFAULTS = {"dataset": None, "hdf5_index": None, "shared_cache": False, "storage_options": None}
+
+
+@BOTH
+def test_defaults_of_what_is_not_offered_are_taken(lib, tmp_path):
+    path, packed = str(tmp_path / "a.b2nd"), str(tmp_path / "p.b2frame")
+    lib.zeros((3,), urlpath=path)
+    lib.save_array(np.arange(3), packed)
+    assert lib.open(path, "r", 0, None, None).shape == lib.open(path, **DEFAULTS).shape == (3,)
+    assert lib.load(path, storage_options=None).shape == (3,)
+    for load in (lib.load_array, lib.load_tensor):
+        assert load(packed, None, storage_options=None).tolist() == [0, 1, 2]
+    assert lib.SChunk(deserialize=None).nchunks == 0
+
+
+@pytest.mark.parametrize("name", DEFAULTS)
+def test_what_is_not_offered_is_refused(tmp_path, name):
+    b2.zeros((3,), urlpath=tmp_path / "a.b2nd").close()
+    with pytest.raises(ValueError, match=f"{name} is for .*, which is not offered"):
+        b2.open(tmp_path / "a.b2nd", **{name: "x"})
+    if name == "storage_options":
+        with pytest.raises(ValueError, match="not offered"):
+            b2.load_array(tmp_path / "a.b2nd", storage_options={"anon": True})
