@@ -145,6 +145,7 @@ if TYPE_CHECKING:
         ucodecs_registry,
         ufilters_registry,
     )
+    from .replacing import remove_urlpath
     from .schunk import SChunk, get_slice_nchunks, schunk_from_cframe
     from .store import (
         compact,
@@ -154,7 +155,6 @@ if TYPE_CHECKING:
         open,
         open_array,
         open_schunk,
-        remove_urlpath,
     )
     from .vlblocks import vlcompress, vldecompress, vldecompress_block
 
@@ -179,10 +179,9 @@ _LAZY = {
     "plugins": """
         postfilter_funcs prefilter_funcs register_codec register_filter ucodecs_registry ufilters_registry
         """,
+    "replacing": "remove_urlpath",
     "schunk": "SChunk get_slice_nchunks schunk_from_cframe",
-    "store": """
-        compact from_cframe load ndarray_from_cframe open open_array open_schunk remove_urlpath
-        """,
+    "store": "compact from_cframe load ndarray_from_cframe open open_array open_schunk",
     "vlblocks": "vlcompress vldecompress vldecompress_block",
     "integrity": "repair verify",
     "limits": "Limits get_limits set_limits",

@@ -37,7 +37,7 @@ def convert(
     Parameters
     ----------
     urlpath : file or directory to read
-    target : file to write; removed again when this fails
+    target : file to write; when this fails, there is what was there before
     mode : "a": the target must not be there; "w": it is replaced
     contiguous : False writes a directory
     limits : what to accept; None: those of set_limits()
@@ -47,7 +47,7 @@ def convert(
     FrameExistsError : the target is there
     CorruptError and others : as open(), and when a chunk cannot be read
     """
-    from .store import open_schunk, remove_urlpath
+    from .store import open_schunk
 
     with open_schunk(urlpath, limits=limits) as source:
         cparams = source.cparams
@@ -57,12 +57,8 @@ def convert(
         metas = {name: source.meta.raw(name) for name in source.meta}
         chunksize = int(source.c_info().chunksize)
         new = SChunk._new(storage, chunksize, cparams, source.dparams, metas)
-        try:
-            with new, new.transaction():
-                _copy(source, new)
-        except BaseException:
-            remove_urlpath(target)
-            raise
+        with new.being_made(), new, new.transaction():
+            _copy(source, new)
 
 
 def _copy(source: SChunk, new: SChunk) -> None:

@@ -130,17 +130,10 @@ def _build(
     fill: Callable[[NDArray], None],
     source: Any = None,
 ) -> NDArray:
-    """A new array filled by `fill`, with parts of `source`; nothing is left on disk when that fails."""
+    """A new array filled by `fill`, with parts of `source`; when that fails, files are as before."""
     array = _new_array(shape, dtype, kwargs, source)
-    try:
-        with array.schunk.transaction():
-            fill(array)
-    except BaseException:
-        from .store import remove_urlpath
-
-        array.close()
-        remove_urlpath(array.urlpath)
-        raise
+    with array.schunk.being_made(), array.schunk.transaction():
+        fill(array)
     return array
 
 

@@ -386,7 +386,7 @@ def _array_problem(path: str, report: RepairReport, limits: bounds.Limits | None
 
 def _repair(report: RepairReport, c: Any, limits: bounds.Limits | None) -> None:
     """Write under a temporary name in the target's directory, then give it its own."""
-    from .store import remove_urlpath
+    from .replacing import remove_urlpath
 
     result, err = ffi.new("b2c_repair_result *"), new_error()
     folder, name = os.path.split(os.path.abspath(report.target))

@@ -5,6 +5,7 @@ SPDX-License-Identifier: BSD-3-Clause
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import functools
 import os
@@ -21,6 +22,7 @@ from .edit import Editing
 from .errors import FrameExistsError, LimitError, ParameterError
 from .meta import Meta, VLMeta, check_name, encode
 from .params import CParams, DParams, Keeping, SpecialValue, Storage, to_cparams, to_dparams, to_int
+from .replacing import Replaced, remove_urlpath
 from .vlblocks import VLBlocks
 
 if TYPE_CHECKING:
@@ -116,18 +118,16 @@ def split_storage(kwargs: dict[str, Any], where: str, error: type[Exception]) ->
     return Keeping(**given, **safety)
 
 
-def make_way(storage: Storage) -> None:
-    """Before creating: remove what is at the urlpath (mode w) or refuse to touch it (mode a)."""
+def make_way(storage: Storage) -> Replaced | None:
+    """Before creating: put what is at the urlpath beside it (mode w) or refuse to touch it (mode a)."""
     path = storage.path
     if path is None or not os.path.lexists(path):
-        return
+        return None
     if storage.mode != "w":
         exc = FrameExistsError(f"{path} is already there: pass mode='w' to replace it", path=path)
         exc.errno, exc.filename = errno.EEXIST, path
         raise exc
-    from .store import remove_urlpath
-
-    remove_urlpath(path)
+    return Replaced(path)
 
 
 class SChunk(Editing, Callbacks, VLBlocks):
@@ -180,9 +180,10 @@ class SChunk(Editing, Callbacks, VLBlocks):
         chunksize = to_int(chunksize, "chunksize", 1, params.MAX_BUFFERSIZE)
         metas = {name: encode(value) for name, value in (storage.meta or {}).items()}
         self._create(storage, chunksize, cparams, to_dparams(kwargs.get("dparams")), metas)
-        if source is not None:
-            for at in range(0, len(source), chunksize):
-                self._append(source + at, min(chunksize, len(source) - at))
+        with self.being_made():
+            if source is not None:
+                for at in range(0, len(source), chunksize):
+                    self._append(source + at, min(chunksize, len(source) - at))
 
     def _open_existing(self, storage: Keeping, kwargs: dict[str, Any]) -> None:
         from .store import open_handle
@@ -261,9 +262,12 @@ class SChunk(Editing, Callbacks, VLBlocks):
         c.meta_names = c_names = ffi.new("char *[]", names)
         c.meta_contents = c_contents = ffi.new("void *[]", contents)
         c.meta_lens = c_lens = ffi.new("uint32_t[]", [len(content) for content in contents])
-        make_way(storage)
         out, err = ffi.new("b2c_schunk **"), new_error()
-        check(lib.b2c_schunk_new(c, out, err), err, path)
+        self._replaced = make_way(storage)
+        status = lib.b2c_schunk_new(c, out, err)
+        if status != lib.B2C_OK and self._replaced is not None:
+            self._replaced.put_back()
+        check(status, err, path)
         del c_names, c_contents, c_lens, c_limits
         self.handle = Handle(out[0], lib.b2c_schunk_free, "SChunk")
         self.handle.is_new = True
@@ -292,6 +296,22 @@ class SChunk(Editing, Callbacks, VLBlocks):
         self._dparams = params.default_dparams() if dparams is None else to_dparams(dparams)
         if kwargs.get("cparams") is not None:
             self.cparams = kwargs["cparams"]
+
+    @contextlib.contextmanager
+    def being_made(self) -> Iterator[None]:
+        """Give a new super-chunk its contents: when the body raises, there is what it has replaced."""
+        try:
+            yield
+        except BaseException:
+            self.close()
+            if self._replaced is not None:
+                self._replaced.put_back()
+            else:
+                remove_urlpath(self.urlpath)
+            raise
+        if self._replaced is not None:
+            self._replaced.forget()
+            self._replaced = None
 
     # ---- facts -------------------------------------------------------------
 
@@ -690,7 +710,7 @@ class SChunk(Editing, Callbacks, VLBlocks):
         full = self.cparams if cparams is None else to_cparams(cparams, **asdict(self.cparams))
         dparams = to_dparams(kwargs.get("dparams", self._dparams))
         new = SChunk._new(storage, int(self.c_info().chunksize), full, dparams, metas)
-        with new.transaction():
+        with new.being_made(), new.transaction():
             if cparams is None:
                 new.copy_chunks(self)
                 return new

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import errno
 import os
-import shutil
 from typing import TYPE_CHECKING, Any
 
 from . import containers, params
@@ -229,7 +228,9 @@ def _emptied(schunk: SChunk) -> SChunk:
     storage = Keeping(urlpath=schunk.urlpath, contiguous=schunk.contiguous, mode="w", locking=schunk.locking)
     cparams, dparams = schunk.cparams, schunk.dparams
     schunk.close()
-    return SChunk._new(storage, -1, cparams, dparams, {})
+    new = SChunk._new(storage, -1, cparams, dparams, {})
+    with new.being_made():
+        return new
 
 
 def _keep(schunk: SChunk, kwargs: dict[str, Any]) -> SChunk:
@@ -279,22 +280,3 @@ def ndarray_from_cframe(
     params.check_deserialize(deserialize)
     handle, keep = handle_from_cframe(cframe, copy, limits)
     return NDArray._from_schunk(SChunk._wrap(handle, _Source(None, True, keep), {}))
-
-
-def remove_urlpath(path: Path | None) -> None:
-    """Remove a file or directory; nothing happens for None or when it is not there.
-
-    A directory goes only when it looks like a sparse frame or is empty, and no device, pipe or socket does:
-    ValueError otherwise.
-    """
-    if path is None:
-        return
-    name = to_path(path)
-    if os.path.isdir(name) and not os.path.islink(name):
-        if os.listdir(name) and not os.path.exists(os.path.join(name, "chunks.b2frame")):
-            raise ParameterError(f"{name} is a directory but no sparse frame; it is not removed", path=name)
-        shutil.rmtree(name)
-    elif os.path.islink(name) or os.path.isfile(name):
-        os.remove(name)
-    elif os.path.lexists(name):
-        raise ParameterError(f"{name} is neither a file nor a directory; it is not removed", path=name)

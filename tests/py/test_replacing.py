@@ -1,0 +1,79 @@
+"""mode 'w': what is replaced stays until the new is complete, and comes back when that fails."""
+
+from __future__ import annotations
+
+import os
+
+import numpy as np
+import pytest
+
+import blosc2c as b2
+
+OLD = np.arange(5000, dtype="i4")
+
+
+class Failing:
+    """An array whose second half cannot be read."""
+
+    shape, dtype, ndim = (40, 1000), np.dtype("i4"), 2
+
+    def __getitem__(self, key):
+        if key[0].stop is None or key[0].stop > 20:
+            raise OSError("the source is gone")
+        return np.zeros((key[0].stop - key[0].start, 1000), "i4")
+
+
+def make_damaged(path):
+    with b2.asarray(np.arange(40_000), urlpath=path, chunks=(10_000,), cparams={"codec": b2.Codec.LZ4}) as a:
+        at = a.schunk.cbytes // 2
+    data = bytearray(path.read_bytes())
+    data[at : at + 100] = bytes(100)
+    path.write_bytes(data)
+
+
+def failures(tmp_path):
+    """Calls that replace a path and fail when something is there already, by name."""
+    make_damaged(tmp_path / "damaged")
+    damaged = b2.open(tmp_path / "damaged")
+    return {
+        "asarray": lambda **to: b2.asarray(Failing(), chunks=(10, 1000), **to),
+        "fromiter": lambda **to: b2.fromiter((1 // (5 - i) for i in range(9)), (9,), "i4", **to),
+        "cparams": lambda **to: b2.zeros((5,), dtype="i4", cparams={"clevel": 10}, **to),
+        "schunk": lambda **to: b2.SChunk(data=bytes(range(200)) * 50, cparams={"clevel": 10}, **to),
+        "copy": lambda **to: damaged.copy(chunks=(3000,), **to),
+        "schunk copy": lambda **to: damaged.schunk.copy({"clevel": 1}, **to),
+        "save": lambda **to: damaged.save(to.pop("urlpath"), chunks=(3000,), **to),
+        "convert": lambda **to: b2.convert(tmp_path / "damaged", to.pop("urlpath"), **to),
+    }
+
+
+@pytest.mark.parametrize("contiguous", [True, False])
+def test_a_failure_leaves_what_was_there(tmp_path, contiguous):
+    path = tmp_path / "old"
+    for name, call in failures(tmp_path).items():
+        b2.asarray(OLD, urlpath=path, mode="w", contiguous=contiguous).close()
+        with pytest.raises((b2.Blosc2Error, OSError, ZeroDivisionError)):
+            call(urlpath=path, mode="w", contiguous=contiguous)
+        np.testing.assert_array_equal(b2.open(path)[...], OLD, err_msg=name)
+        assert sorted(os.listdir(tmp_path)) == ["damaged", "old"], name
+
+
+def test_a_failure_leaves_nothing_where_nothing_was(tmp_path):
+    for name, call in failures(tmp_path).items():
+        with pytest.raises((b2.Blosc2Error, OSError, ZeroDivisionError)):
+            call(urlpath=tmp_path / "new", mode="w")
+        assert os.listdir(tmp_path) == ["damaged"], name
+
+
+@pytest.mark.parametrize("was_contiguous", [True, False])
+@pytest.mark.parametrize("contiguous", [True, False])
+def test_success_leaves_the_new_alone(tmp_path, was_contiguous, contiguous):
+    path = tmp_path / "array"
+    (tmp_path / "array.b2old").write_bytes(b"of somebody else")
+    b2.asarray(OLD, urlpath=path, contiguous=was_contiguous).close()
+    b2.asarray(OLD * 2, urlpath=path, mode="w", contiguous=contiguous).close()
+    np.testing.assert_array_equal(b2.open(path)[...], OLD * 2)
+    b2.SChunk(urlpath=path, mode="w", contiguous=was_contiguous).close()
+    assert b2.open(path).nchunks == 0
+    assert sorted(os.listdir(tmp_path)) == ["array", "array.b2old"]
+    assert (tmp_path / "array.b2old").read_bytes() == b"of somebody else"
