@@ -115,8 +115,8 @@ static inline size_t equal_before(const search *c, const uint8_t *p, size_t dist
 /* Whether the n bytes at p, 4 to 16, equal those at q; there are eight. */
 static inline bool are_equal(const uint8_t *p, const uint8_t *q, size_t n)
 {
-    return n < 8 ? b2i_lz_difference(p, q) << (64 - 8 * n) == 0
-                 : (b2i_lz_difference(p, q) | b2i_lz_difference(p + n - 8, q + n - 8)) == 0;
+    return n <= 8 ? b2i_lz_difference(p, q) << (64 - 8 * n) == 0
+                  : (b2i_lz_difference(p, q) | b2i_lz_difference(p + n - 8, q + n - 8)) == 0;
 }
 
 enum { NEAR = 32, MAX_NEAR_LEN = 16 };
