@@ -303,7 +303,8 @@ class SChunk(Editing, Callbacks, VLBlocks):
         try:
             yield
         except BaseException:
-            self.close()
+            with contextlib.suppress(Exception):  # it may fail for the same reason
+                self.close()
             if self._replaced is not None:
                 self._replaced.put_back()
             else:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -56,6 +58,32 @@ def test_a_failure_leaves_what_was_there(tmp_path, contiguous):
             call(urlpath=path, mode="w", contiguous=contiguous)
         np.testing.assert_array_equal(b2.open(path)[...], OLD, err_msg=name)
         assert sorted(os.listdir(tmp_path)) == ["damaged", "old"], name
+
+
+FULL_DISK = """
+import os, resource, sys
+import numpy as np
+import blosc2c as b2
+path, contiguous, kind = sys.argv[1], sys.argv[2] == "True", sys.argv[3]
+resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
+noise = np.random.default_rng(0).bytes(1 << 20)
+to = {"urlpath": path, "mode": "w", "contiguous": contiguous}
+try:
+    b2.asarray(np.frombuffer(noise, "u1"), **to) if kind == "array" else b2.SChunk(data=noise, **to)
+except OSError:
+    sys.exit(7)
+"""
+
+
+@pytest.mark.parametrize("kind", ["array", "schunk"])
+@pytest.mark.parametrize("contiguous", [True, False])
+def test_a_full_disk_leaves_what_was_there(tmp_path, contiguous, kind):
+    path = tmp_path / "old"
+    b2.asarray(OLD, urlpath=path, contiguous=contiguous).close()
+    args = [sys.executable, "-c", FULL_DISK, str(path), str(contiguous), kind]
+    assert subprocess.run(args, check=False).returncode == 7
+    np.testing.assert_array_equal(b2.open(path)[...], OLD)
+    assert os.listdir(tmp_path) == ["old"]
 
 
 def test_a_failure_leaves_nothing_where_nothing_was(tmp_path):
