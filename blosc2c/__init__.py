@@ -186,6 +186,7 @@ _LAZY = {
     "integrity": "repair verify",
     "limits": "Limits get_limits set_limits",
 }
+newaxis = None  # in keys: a new axis, as NumPy's
 _HOME = {name: module for module, names in _LAZY.items() for name in names.split()}
 
 __all__ = [

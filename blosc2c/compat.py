@@ -27,7 +27,7 @@ _BY_REASON: dict[str, str] = {
         logical_or logical_xor lower matmul matrix_transpose max maximum mean meshgrid min minimum
         multiply negative nextafter not_equal permute_dims positive pow prod real reciprocal
         remainder result_type round sign signbit sin sinh sqrt square startswith std subtract sum
-        tan tanh tensordot transpose trunc upper validate_expr var vecdot where e pi inf nan newaxis
+        tan tanh tensordot transpose trunc upper validate_expr var vecdot where e pi inf nan
         DEFAULT_COMPLEX DEFAULT_FLOAT DEFAULT_INDEX DEFAULT_INT array_from_ffi_ptr
         """,
     _TABLES: """

@@ -40,6 +40,8 @@ ARRAY_META = ("b2nd", "caterva")  # metalayers that make a super-chunk an array
 
 T = TypeVar("T")
 
+vlmeta = VLMeta  # its name in Python-Blosc2
+
 _KEYWORDS = ("cparams", "dparams", "storage")
 _STORAGE_FIELDS = tuple(params.field_names(Storage))
 _SAFETY_FIELDS = ("durability", "checksums", "limits")

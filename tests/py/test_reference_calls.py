@@ -569,3 +569,10 @@ def test_what_is_not_offered_is_refused(tmp_path, name):
     if name == "storage_options":
         with pytest.raises(ValueError, match="not offered"):
             b2.load_array(tmp_path / "a.b2nd", storage_options={"anon": True})
+
+
+@BOTH
+def test_names_for_keys_and_classes(lib):
+    a = lib.asarray(np.arange(6).reshape(2, 3))
+    assert a[lib.newaxis, 1:].shape == (1, 1, 3)
+    assert isinstance(a.schunk.vlmeta, lib.schunk.vlmeta)
