@@ -418,6 +418,8 @@ static void test_near_matches(void)
     for (size_t k = 0; k < sizeof levels; k++) {
         CHECK_EQ(b2i_lz4_encode(state, levels[k], NULL, src, N, block, N, &len), B2C_OK);
         CHECK(len > 0 && count_near(b2i_span_of(block, len), &nseqs) < nseqs / 2);
+        CHECK_EQ(b2i_lz4_decode(b2i_span_of(NULL, 0), b2i_span_of(block, len), out, N), B2C_OK);
+        CHECK(memcmp(out, src, N) == 0);
     }
 #ifdef B2I_HAVE_LZ4
     len = (size_t)LZ4_compress_HC((const char *)src, (char *)block, N, N, 5);
