@@ -31,14 +31,21 @@ b2c_status b2i_block_filter(b2i_worker *w, const b2i_plan *plan, uint32_t i, con
                             b2c_error *err)
 {
     b2i_span src = b2i_plan_block(plan, i);
-    if (b2i_pipeline_is_empty(&plan->pipeline, false)) {
-        uint8_t *copy = plan->codec->reads_again ? b2i_scratch_get(&w->a, src.n) : NULL;
-        *out = copy != NULL ? memcpy(copy, src.p, src.n) : src.p;
-        return plan->codec->reads_again && copy == NULL ? b2i_fail_memory(err) : B2C_OK;
+    const bool is_empty = b2i_pipeline_is_empty(&plan->pipeline, false);
+    if (is_empty && !plan->codec->reads_again) {
+        *out = src.p;
+        return B2C_OK;
     }
     uint8_t *a = b2i_scratch_get(&w->a, plan->blocksize);
+    if (a == NULL) {
+        return b2i_fail_memory(err);
+    }
+    if (is_empty) {
+        *out = memcpy(a, src.p, src.n);
+        return B2C_OK;
+    }
     uint8_t *b = b2i_scratch_get(&w->b, plan->blocksize);
-    if (a == NULL || b == NULL) {
+    if (b == NULL) {
         return b2i_fail_memory(err);
     }
     b2i_span ref = i == 0 ? b2i_span_of(NULL, 0) : plan->ref;

@@ -107,8 +107,8 @@ static b2c_status lz4hc_encode(b2i_codec_state *state, int clevel, const b2i_dic
                                        (int)(n - nskipped), clamp_cap(cap - room));
     if (len > 0) {
         b2i_lz4_spread(src + nskipped, dst + room, (size_t)len);
+        *out_len = b2i_lz4_put_in_front(src, nskipped, dst, (size_t)len);
     }
-    *out_len = len > 0 ? b2i_lz4_put_in_front(src, nskipped, dst, (size_t)len) : 0;
     return B2C_OK;
 }
 

@@ -129,8 +129,8 @@ static uint64_t key_of(const uint8_t *p, size_t len)
  * cost, or NULL: all as much as they do on average.  Looks for those that begin with one word in
  * 2^log.
  */
-static inline bool picked_save(const uint8_t *src, size_t n, size_t min_len, unsigned log,
-                               const uint16_t *costs, uint64_t enough)
+B2I_LZ_TEMPLATE bool picked_save(const uint8_t *src, size_t n, size_t min_len, unsigned log,
+                                 const uint16_t *costs, uint64_t enough)
 {
     const unsigned hashed = min_len < 8 ? 4 : 8;
     uint32_t last[1 << TABLE_LOG] = { 0 }, bits = 0;
