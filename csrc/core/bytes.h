@@ -30,7 +30,7 @@ static inline uint16_t b2i_ld16le(const uint8_t *p)
 }
 
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-/* Not byte by byte: compilers do not always see that those are one load. */
+/* Not byte by byte: compilers do not always see that those are one load or store. */
 static inline uint32_t b2i_ld32le(const uint8_t *p)
 {
     uint32_t v;
@@ -44,6 +44,16 @@ static inline uint64_t b2i_ld64le(const uint8_t *p)
     memcpy(&v, p, sizeof v);
     return v;
 }
+
+static inline void b2i_st32le(uint8_t *p, uint32_t v)
+{
+    memcpy(p, &v, sizeof v);
+}
+
+static inline void b2i_st64le(uint8_t *p, uint64_t v)
+{
+    memcpy(p, &v, sizeof v);
+}
 #else
 static inline uint32_t b2i_ld32le(const uint8_t *p)
 {
@@ -53,6 +63,20 @@ static inline uint32_t b2i_ld32le(const uint8_t *p)
 static inline uint64_t b2i_ld64le(const uint8_t *p)
 {
     return (uint64_t)b2i_ld32le(p) | (uint64_t)b2i_ld32le(p + 4) << 32;
+}
+
+static inline void b2i_st32le(uint8_t *p, uint32_t v)
+{
+    p[0] = (uint8_t)v;
+    p[1] = (uint8_t)(v >> 8);
+    p[2] = (uint8_t)(v >> 16);
+    p[3] = (uint8_t)(v >> 24);
+}
+
+static inline void b2i_st64le(uint8_t *p, uint64_t v)
+{
+    b2i_st32le(p, (uint32_t)v);
+    b2i_st32le(p + 4, (uint32_t)(v >> 32));
 }
 #endif
 
@@ -69,20 +93,6 @@ static inline uint32_t b2i_ld32be(const uint8_t *p)
 static inline uint64_t b2i_ld64be(const uint8_t *p)
 {
     return (uint64_t)b2i_ld32be(p) << 32 | (uint64_t)b2i_ld32be(p + 4);
-}
-
-static inline void b2i_st32le(uint8_t *p, uint32_t v)
-{
-    p[0] = (uint8_t)v;
-    p[1] = (uint8_t)(v >> 8);
-    p[2] = (uint8_t)(v >> 16);
-    p[3] = (uint8_t)(v >> 24);
-}
-
-static inline void b2i_st64le(uint8_t *p, uint64_t v)
-{
-    b2i_st32le(p, (uint32_t)v);
-    b2i_st32le(p + 4, (uint32_t)(v >> 32));
 }
 
 static inline void b2i_st16be(uint8_t *p, uint16_t v)
