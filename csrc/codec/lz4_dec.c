@@ -40,7 +40,7 @@ static const uint8_t *read_length(const uint8_t *ip, const uint8_t *ip_end, size
     return ip;
 }
 
-/* Whether the d bytes before op (2 to 8) are all the same; eight are there. */
+/* Whether the d bytes before op (3 to 8) are all the same; eight are there. */
 static inline bool repeats_one(const uint8_t *op, size_t d)
 {
     const uint64_t v = b2i_ld64le(op - 8);
@@ -54,8 +54,10 @@ static inline bool repeats_one(const uint8_t *op, size_t d)
 static B2I_LZ_APART void copy_near(uint8_t *op, size_t distance, size_t len, size_t done,
                                    size_t room)
 {
-    if (distance - 2 <= 6 && done >= 8 && room >= B2I_LZ_RUN && len <= B2I_LZ_RUN &&
-        repeats_one(op, distance)) {
+    const bool fits = room >= B2I_LZ_RUN && len <= B2I_LZ_RUN;
+    if (fits && (distance == 2 || distance == 4)) {
+        b2i_lz_fill(op, distance);
+    } else if (fits && distance >= 3 && distance <= 8 && done >= 8 && repeats_one(op, distance)) {
         memset(op, op[-1], B2I_LZ_RUN);
     } else {
         b2i_lz_copy(op, distance, len);
@@ -85,15 +87,16 @@ static B2I_LZ_APART void copy_any(const decoder *d, uint8_t *op, size_t distance
 /*
  * Sequences of few literals, while there is room for wide copies.  Stops in front of any other.
  * Branches, not selects, where the kind of a sequence makes a difference: what is read next
- * depends on it, and only a guess lets the processor go ahead.
+ * depends on it, and only a guess lets the processor go ahead.  A token waits for the one before,
+ * so it is loaded as soon as that tells where it is.
  */
 static void decode_fast(decoder *state)
 {
     decoder d = *state;
+    uint32_t token = d.ip < d.ip_fast ? *d.ip : 0;
     while (d.ip < d.ip_fast && d.op < d.op_fast) {
-        const uint8_t *ip = d.ip;
+        const uint8_t *ip = d.ip + 1;
         uint8_t *op = d.op;
-        const uint32_t token = *ip++;
         size_t nlit = token >> 4, len = token & 15;
         if (nlit == 15) {
             nlit += *ip++;
@@ -105,9 +108,9 @@ static void decode_fast(decoder *state)
         }
         memcpy(op, ip, 16);
         op += nlit;
-        ip += nlit;
-        const size_t distance = b2i_ld16le(ip), done = (size_t)(op - d.dst);
-        ip += 2;
+        token = ip[nlit + 2];
+        const size_t distance = b2i_ld16le(ip + nlit), done = (size_t)(op - d.dst);
+        ip += nlit + 2;
         if (len < 15 && (distance >= 8) & (distance <= done)) {
             const uint8_t *from = op - distance;
             memcpy(op, from, 8);
@@ -127,9 +130,11 @@ static void decode_fast(decoder *state)
         }
         len += MIN_MATCH;
         const size_t room = (size_t)(d.op_end - op);
-        if (ip == NULL || distance == 0 || distance > done + d.dict.n || room < len + WIDE) {
+        if (ip == NULL || ip == d.ip_end || distance == 0 || distance > done + d.dict.n ||
+            room < len + WIDE) {
             break; /* damaged, or at the end */
         }
+        token = *ip;
         if (distance > done) {
             copy_any(state, op, distance, len);
         } else if ((distance >= B2I_LZ_SHORT) & (len < B2I_LZ_LONG)) {

@@ -74,6 +74,19 @@ static inline void b2i_lz_copy_steps(uint8_t *op, size_t distance, size_t len, c
     } while (op < end);
 }
 
+/*
+ * Repeats the 2 or 4 bytes before op over B2I_LZ_RUN bytes.  Loads no others: what was written
+ * before these is still in the processor's buffer of stores, and a load of both waits for it.
+ */
+static inline void b2i_lz_fill(uint8_t *op, size_t d)
+{
+    const uint64_t v = d == 2 ? b2i_ld16le(op - 2) * 0x0001000100010001U
+                              : b2i_ld32le(op - 4) * 0x0000000100000001U;
+    for (size_t i = 0; i < B2I_LZ_RUN; i += 8) {
+        b2i_st64le(op + i, v);
+    }
+}
+
 /* A match of up to B2I_LZ_RUN bytes, where B2I_LZ_RUN_ROOM may be written. */
 static inline void b2i_lz_copy_short(uint8_t *op, size_t distance, size_t len)
 {
@@ -81,6 +94,8 @@ static inline void b2i_lz_copy_short(uint8_t *op, size_t distance, size_t len)
         b2i_lz_copy_steps(op, distance, len, B2I_LZ_STEP);
     } else if (distance == 1) {
         memset(op, op[-1], B2I_LZ_RUN);
+    } else if (distance == 2 || distance == 4) {
+        b2i_lz_fill(op, distance);
     } else {
         b2i_lz_repeat(op, op + len, distance);
     }
