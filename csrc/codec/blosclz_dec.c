@@ -20,84 +20,136 @@
 #include "lz_copy.h"
 
 enum {
-    STEP = B2I_LZ_STEP, /* bytes that a fast copy may write beyond its end */
-    FAR_BASE = 8191,    /* distance - 1 of the smallest far match */
-    NEAR_HI = 31        /* high bits that, with a low byte of 255, announce a far match */
+    LITERALS = 32, /* at most, of one operation, and the step they are copied in */
+    FAST_IN = 48,  /* literals, a match, the next control byte; and more */
+    FAST_OUT = LITERALS + B2I_LZ_RUN_ROOM,
+    FAR_BASE = 8191, /* distance - 1 of the smallest far match */
+    NEAR_HI = 31     /* high bits that, with a low byte of 255, announce a far match */
 };
 
-typedef struct match {
-    size_t len;
-    size_t distance;
-    uint32_t next; /* the control byte that follows */
-} match;
+typedef struct decoder {
+    const uint8_t *ip, *ip_end, *ip_fast; /* the last: where decode_fast() stops */
+    uint8_t *dst, *op, *op_end, *op_fast;
+    uint32_t ctrl; /* the control byte before ip */
+} decoder;
 
 /*
- * Reads the rest of a match and the next control byte.  Returns the new input
- * position, or NULL when the input ends before or the match is longer than
- * max_len, which also keeps the sum of extension bytes from overflowing.
+ * Operations while there is much input and room.  Stops in front of any other.  A control byte
+ * waits for the one before: one load gets it with all that may follow.
+ */
+static void decode_fast(decoder *state)
+{
+    decoder d = *state;
+    while (d.ip < d.ip_fast && d.op < d.op_fast) {
+        uint64_t w;
+        if (d.ctrl < LITERALS) {
+            memcpy(d.op, d.ip, LITERALS);
+            d.op += d.ctrl + 1;
+            w = b2i_ld64le(d.ip + d.ctrl + 1);
+            d.ip += d.ctrl + 2;
+            d.ctrl = w & 255;
+            w >>= 8;
+            if (d.ctrl < LITERALS) {
+                continue;
+            }
+        } else {
+            w = b2i_ld64le(d.ip);
+        }
+        const uint8_t *ip = d.ip;
+        size_t len = (d.ctrl >> 5) + 2;
+        if (d.ctrl >> 5 == 7) {
+            const uint32_t b = w & 255;
+            if (b == 255) {
+                break; /* more follow */
+            }
+            len += b;
+            w >>= 8;
+            ip++;
+        }
+        size_t distance = (d.ctrl & 31) << 8 | (w & 255);
+        w >>= 8;
+        ip++;
+        if (distance == FAR_BASE) {
+            distance += (w & 255) << 8 | (w >> 8 & 255);
+            w >>= 16;
+            ip += 2;
+        }
+        distance++;
+        const size_t room = (size_t)(d.op_end - d.op);
+        if (distance > (size_t)(d.op - d.dst) || room < len + B2I_LZ_RUN_ROOM) {
+            break; /* damaged, or at the end */
+        }
+        if (len <= B2I_LZ_RUN) {
+            b2i_lz_copy_short(d.op, distance, len);
+        } else {
+            b2i_lz_copy(d.op, distance, len);
+        }
+        d.op += len;
+        d.ip = ip + 1;
+        d.ctrl = w & 255;
+    }
+    *state = d;
+}
+
+/*
+ * Reads the rest of a match.  Returns the new input position, or NULL when the input ends before,
+ * or the match is longer than max, which also keeps the sum of extension bytes from overflowing.
  */
 static const uint8_t *read_match(const uint8_t *ip, const uint8_t *ip_end, uint32_t ctrl,
-                                 size_t max_len, match *m)
+                                 size_t max, size_t *len, size_t *distance)
 {
-    m->len = (ctrl >> 5) + 2;
+    *len = (ctrl >> 5) + 2;
     if (ctrl >> 5 == 7) {
         uint8_t b;
         do {
-            if (ip == ip_end || m->len > max_len) {
+            if (ip == ip_end || *len > max) {
                 return NULL;
             }
             b = *ip++;
-            m->len += b;
+            *len += b;
         } while (b == 255);
     }
-    if (ip == ip_end) {
+    if (ip == ip_end || *len > max) {
         return NULL;
     }
-    uint32_t hi = ctrl & 31, lo = *ip++;
-    m->distance = (size_t)(hi << 8 | lo) + 1;
+    const uint32_t hi = ctrl & 31, lo = *ip++;
+    *distance = (size_t)(hi << 8 | lo) + 1;
     if (hi == NEAR_HI && lo == 255) {
         if (ip_end - ip < 2) {
             return NULL;
         }
-        m->distance = (size_t)b2i_ld16be(ip) + FAR_BASE + 1;
+        *distance = (size_t)b2i_ld16be(ip) + FAR_BASE + 1;
         ip += 2;
     }
-    if (ip == ip_end) {
-        return NULL; /* a match may not be the last operation */
-    }
-    m->next = *ip++;
     return ip;
 }
 
-/*
- * The same for at least 8 bytes of input, which one load gets all at once.  NULL: not for a match
- * of two extension bytes and more.
- */
-static inline const uint8_t *read_match_fast(const uint8_t *ip, uint32_t ctrl, match *m)
+/* Any operation, and the control byte of the next.  *is_last: these were the last literals. */
+static b2c_status decode_any(decoder *d, bool *is_last)
 {
-    uint64_t w = b2i_ld64le(ip);
-    size_t len = (ctrl >> 5) + 2;
-    if (ctrl >> 5 == 7) {
-        uint32_t b = w & 255;
-        if (b == 255) {
-            return NULL;
+    const size_t room = (size_t)(d->op_end - d->op);
+    size_t n = d->ctrl + 1, distance = 0;
+    if (d->ctrl < LITERALS) {
+        if (n > room || n > (size_t)(d->ip_end - d->ip)) {
+            return B2C_E_CORRUPT;
         }
-        len += b;
-        w >>= 8;
-        ip++;
+        memcpy(d->op, d->ip, n);
+        d->ip += n;
+        *is_last = d->ip == d->ip_end;
+    } else {
+        d->ip = read_match(d->ip, d->ip_end, d->ctrl, room, &n, &distance);
+        if (d->ip == NULL || d->ip == d->ip_end || distance > (size_t)(d->op - d->dst)) {
+            return B2C_E_CORRUPT; /* a match may not be the last operation, either */
+        }
+        if (room >= n + B2I_LZ_STEP) {
+            b2i_lz_copy(d->op, distance, n);
+        } else {
+            b2i_lz_copy_end(d->op, d->op_end, distance, n);
+        }
     }
-    uint32_t d = (ctrl & 31) << 8 | (w & 255);
-    w >>= 8;
-    ip++;
-    if (d == FAR_BASE) {
-        d += (uint32_t)(w & 255) << 8 | (uint32_t)(w >> 8 & 255);
-        w >>= 16;
-        ip += 2;
-    }
-    m->len = len;
-    m->distance = (size_t)d + 1;
-    m->next = w & 255;
-    return ip + 1;
+    d->op += n;
+    d->ctrl = *is_last ? 0 : *d->ip++;
+    return B2C_OK;
 }
 
 b2c_status b2i_blosclz_decode(b2i_codec_state *state, const b2i_dict *dict, b2i_span src,
@@ -108,57 +160,18 @@ b2c_status b2i_blosclz_decode(b2i_codec_state *state, const b2i_dict *dict, b2i_
     if (src.n == 0) {
         return B2C_E_CORRUPT;
     }
-    const uint8_t *ip = src.p, *ip_end = ip + src.n;
-    uint8_t *op = dst, *op_end = dst + n;
-    /* Before these, literals are copied in a step, and matches read at once. */
-    const uint8_t *op_fast = n >= STEP ? op_end - STEP + 1 : dst;
-    const uint8_t *ip_fast = src.n >= STEP ? ip_end - STEP + 1 : ip;
-    const uint8_t *ip_word = src.n >= 8 ? ip_end - 8 + 1 : ip;
-    uint32_t ctrl = *ip++ & 31;
-    for (;;) {
-        if (ctrl < 32) {
-            const size_t run = ctrl + 1;
-            if (op < op_fast && ip < ip_fast) {
-                memcpy(op, ip, STEP);
-            } else if (run <= (size_t)(op_end - op) && run <= (size_t)(ip_end - ip)) {
-                memcpy(op, ip, run);
-            } else {
-                return B2C_E_CORRUPT;
-            }
-            op += run;
-            ip += run;
-            if (ip == ip_end) {
-                break;
-            }
-            ctrl = *ip++;
-            if (ctrl < 32) {
-                continue;
-            }
-        }
-        match m;
-        const size_t room = (size_t)(op_end - op);
-        const uint8_t *next = ip < ip_word ? read_match_fast(ip, ctrl, &m) : NULL;
-        if (next == NULL) {
-            match slow; /* apart, so that the other one stays in registers */
-            next = read_match(ip, ip_end, ctrl, room, &slow);
-            if (next == NULL) {
-                return B2C_E_CORRUPT;
-            }
-            m = slow;
-        }
-        ip = next;
-        if (m.len > room || m.distance > (size_t)(op - dst)) {
-            return B2C_E_CORRUPT;
-        }
-        if (room >= B2I_LZ_RUN_ROOM && m.len <= B2I_LZ_RUN) {
-            b2i_lz_copy_short(op, m.distance, m.len);
-        } else if (room >= m.len + STEP) {
-            b2i_lz_copy(op, m.distance, m.len);
-        } else {
-            b2i_lz_copy_end(op, op_end, m.distance, m.len);
-        }
-        op += m.len;
-        ctrl = m.next;
+    decoder d = { .ip = src.p + 1,
+                  .ip_end = src.p + src.n,
+                  .dst = dst,
+                  .op = dst,
+                  .op_end = dst + n,
+                  .ctrl = *src.p & 31 };
+    d.ip_fast = d.ip_end - (src.n < FAST_IN ? src.n : FAST_IN);
+    d.op_fast = d.op_end - (n < FAST_OUT ? n : FAST_OUT);
+    bool is_last = false;
+    while (!is_last) {
+        decode_fast(&d);
+        B2I_TRY(decode_any(&d, &is_last));
     }
-    return op == op_end ? B2C_OK : B2C_E_CORRUPT;
+    return d.op == d.op_end ? B2C_OK : B2C_E_CORRUPT;
 }
