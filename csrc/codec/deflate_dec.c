@@ -139,6 +139,29 @@ static inline unsigned next_code(unsigned code, unsigned len)
     return bit == 0 ? 0 : code | bit;
 }
 
+/* The symbols of a code that are used, in 'used', and how many there are of each length. */
+static inline unsigned count_lengths(const uint8_t *lens, unsigned nsyms, uint16_t *used,
+                                     unsigned *counts)
+{
+    unsigned odd[MAX_LEN + 1] = { 0 }, nused = 0; /* of symbols in turn: adding to one takes time */
+    for (unsigned i = 0; i < nsyms;) {
+        if (nsyms - i >= 8 && b2i_ld64le(lens + i) == 0) {
+            i += 8;
+            continue;
+        }
+        for (const unsigned end = nsyms - i < 8 ? nsyms : i + 8; i < end; i++) {
+            used[nused] = (uint16_t)i;
+            nused += lens[i] != 0;
+            (i % 2 ? odd : counts)[lens[i]]++;
+        }
+    }
+    for (unsigned len = 1; len <= MAX_LEN; len++) {
+        counts[len] += odd[len];
+    }
+    counts[0] = 0;
+    return nused;
+}
+
 /*
  * Makes the table for a code given by the lengths of its symbols; *index_bits are at most so
  * many as it says.  False when it is not a code, or not a complete one; one code of one bit, or
@@ -148,12 +171,8 @@ B2I_LZ_TEMPLATE bool make_table(entry *table, unsigned *index_bits, const uint8_
                                 unsigned nsyms, entry (*entry_of)(unsigned sym, unsigned len))
 {
     unsigned counts[MAX_LEN + 1] = { 0 }, starts[MAX_LEN + 2], max = MAX_LEN;
-    uint16_t sorted[NLITLENS];
-    for (unsigned i = 0; i < nsyms; i++) {
-        counts[lens[i]]++;
-    }
-    const unsigned nused = nsyms - counts[0];
-    counts[0] = 0;
+    uint16_t used_syms[NLITLENS], sorted[NLITLENS];
+    const unsigned nused = count_lengths(lens, nsyms, used_syms, counts);
     for (; max > 1 && counts[max] == 0; max--) {
     }
     int left = 1; /* codes that the lengths so far leave */
@@ -169,10 +188,8 @@ B2I_LZ_TEMPLATE bool make_table(entry *table, unsigned *index_bits, const uint8_
     if (!is_complete && (nused > 1 || max > 1)) {
         return false;
     }
-    for (unsigned i = 0; i < nsyms; i++) {
-        if (lens[i] != 0) {
-            sorted[starts[lens[i]]++] = (uint16_t)i;
-        }
+    for (unsigned i = 0; i < nused; i++) {
+        sorted[starts[lens[used_syms[i]]]++] = used_syms[i];
     }
     const unsigned bits = max < *index_bits ? max : *index_bits;
     *index_bits = bits;
@@ -223,9 +240,10 @@ B2I_LZ_TEMPLATE bool make_table(entry *table, unsigned *index_bits, const uint8_
 static bool has_short_codes(const uint8_t *lens)
 {
     enum { SHORT = LIT_BITS / 2 };
+    static const uint8_t places_of[MAX_LEN + 1] = { 0, 1 << 4, 1 << 3, 1 << 2, 1 << 1, 1 };
     unsigned places = 0;
     for (unsigned i = 0; i < END_OF_BLOCK; i++) {
-        places += lens[i] > 0 && lens[i] <= SHORT ? 1U << (SHORT - lens[i]) : 0;
+        places += places_of[lens[i]];
     }
     return places >= 3U << (SHORT - 2);
 }
@@ -257,11 +275,12 @@ static bool make_fixed(tables *t)
 }
 
 /* The codes of a block that brings its own; there are so many bytes that it may decode to. */
-static bool read_codes(bit_reader *r, tables *t, size_t room)
+static bool read_codes(bit_reader *reader, tables *t, size_t room)
 {
     static const uint8_t order[NPRECODES] = { 16, 17, 18, 0, 8,  7, 9,  6, 10, 5,
                                               11, 4,  12, 3, 13, 2, 14, 1, 15 };
-    uint8_t pre_lens[NPRECODES] = { 0 }, lens[NLITLENS + NDISTS];
+    uint8_t pre_lens[NPRECODES] = { 0 }, lens[NLITLENS + NDISTS] = { 0 };
+    bit_reader here = *reader, *r = &here; /* stays in registers */
     t->is_fixed = false;
     refill(r);
     const unsigned nlit = 257 + take(r, 5), ndist = 1 + take(r, 5), npre = 4 + take(r, 4);
@@ -291,9 +310,12 @@ static bool read_codes(bit_reader *r, tables *t, size_t room)
         if ((sym == 16 && at == 0) || count > nlit + ndist - at) {
             return false;
         }
-        memset(lens + at, sym == 16 ? lens[at - 1] : 0, count);
+        for (unsigned i = 0; sym == 16 && i < count; i++) {
+            lens[at + i] = lens[at - 1];
+        }
         at += count;
     }
+    *reader = here;
     t->lit_bits = LIT_BITS;
     t->dist_bits = DIST_BITS;
     if (!make_table(t->lit, &t->lit_bits, lens, nlit, lit_entry) ||
