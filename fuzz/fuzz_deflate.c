@@ -1,6 +1,6 @@
 /*
  * fuzz_deflate.c: any bytes as a deflate stream.  The first two bytes are the size it should decode
- * to; what decodes is encoded again.
+ * to; what decodes is encoded again.  The decoder of this machine and the plain one agree.
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include "deflate_dec.h"
@@ -40,7 +40,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     memset(again, 0xAA, want);
     b2c_status status = b2i_deflate_decode(state, src, out, want, &used);
     FUZZ_REQUIRE(status == B2C_OK || status == B2C_E_CORRUPT);
-    FUZZ_REQUIRE(b2i_deflate_decode(state, src, again, want, &again_used) == status);
+    FUZZ_REQUIRE(b2i_deflate_decode_plain(state, src, again, want, &again_used) == status);
     if (status == B2C_OK) { /* every byte was written, none was taken from the buffer */
         FUZZ_REQUIRE(used <= src.n && again_used == used);
         FUZZ_REQUIRE(memcmp(out, again, want) == 0);

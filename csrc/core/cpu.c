@@ -19,7 +19,9 @@ enum {
     LEAF1_EDX_SSE2 = 1 << 26,
     LEAF1_ECX_OSXSAVE = 1 << 27,
     LEAF1_ECX_AVX = 1 << 28,
+    LEAF7_EBX_BMI1 = 1 << 3,
     LEAF7_EBX_AVX2 = 1 << 5,
+    LEAF7_EBX_BMI2 = 1 << 8,
     LEAF7_EBX_AVX512F = 1 << 16,
     LEAF7_EBX_AVX512BW = 1 << 30,
     LEAF7_ECX_AVX512VBMI = 1 << 1,
@@ -59,6 +61,10 @@ static unsigned detect(void)
     }
     if ((ebx & LEAF7_EBX_AVX2) != 0) {
         features |= B2I_CPU_AVX2;
+    }
+    const unsigned bmi_ebx = LEAF7_EBX_BMI1 | LEAF7_EBX_BMI2;
+    if ((ebx & bmi_ebx) == bmi_ebx) {
+        features |= B2I_CPU_BMI2;
     }
     const unsigned avx512_ebx = LEAF7_EBX_AVX512F | LEAF7_EBX_AVX512BW | LEAF7_EBX_AVX512VL;
     const unsigned avx512_ecx = LEAF7_ECX_AVX512VBMI | LEAF7_ECX_GFNI;

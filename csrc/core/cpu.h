@@ -8,7 +8,8 @@
 #define B2I_CPU_SSE2   1u
 #define B2I_CPU_AVX2   2u
 #define B2I_CPU_NEON   4u
-#define B2I_CPU_AVX512 8u /* F, BW, VL, VBMI and GFNI */
+#define B2I_CPU_AVX512 8u  /* F, BW, VL, VBMI and GFNI */
+#define B2I_CPU_BMI2   16u /* and BMI1 */
 
 /* B2I_CPU_… bits that both the CPU and the operating system support, within the limit. */
 unsigned b2i_cpu_features(void);
