@@ -26,7 +26,7 @@ static b2c_status decode_payload(b2i_worker *w, const b2i_chunk *c, uint32_t i, 
                                  uint64_t offset, uint8_t *dst, size_t n, b2c_error *err)
 {
     if (src.n == n) {
-        memcpy(dst, src.p, n);
+        b2i_copy(dst, src.p, n);
         return B2C_OK;
     }
     if (c->codec == NULL) {

@@ -9,12 +9,53 @@
 
 #include <string.h>
 
-#if defined(__SSE2__) && defined(__linux__)
+#if defined(__SSE2__)
 #include <emmintrin.h>
+
+enum { LINE = 64 };
+
+/* So many bytes from a position on are before the next line. */
+static size_t before_line(const uint8_t *p)
+{
+    return (LINE - (uintptr_t)p % LINE) % LINE;
+}
+
+void b2i_copy(uint8_t *dst, const uint8_t *src, size_t n)
+{
+    enum { BY_LINES = 64 * 1024 };
+    if (n < BY_LINES) {
+        memcpy(dst, src, n);
+        return;
+    }
+    size_t done = before_line(dst);
+    memcpy(dst, src, done);
+    for (; n - done >= LINE; done += LINE) {
+        const __m128i *from = (const __m128i *)(src + done);
+        __m128i *to = (__m128i *)(dst + done);
+        __m128i a = _mm_loadu_si128(from), b = _mm_loadu_si128(from + 1);
+        __m128i c = _mm_loadu_si128(from + 2), d = _mm_loadu_si128(from + 3);
+        _mm_store_si128(to, a);
+        _mm_store_si128(to + 1, b);
+        _mm_store_si128(to + 2, c);
+        _mm_store_si128(to + 3, d);
+    }
+    memcpy(dst + done, src + done, n - done);
+}
+
+#else
+
+void b2i_copy(uint8_t *dst, const uint8_t *src, size_t n)
+{
+    memcpy(dst, src, n);
+}
+
+#endif
+
+#if defined(__SSE2__) && defined(__linux__)
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { LINE = 64, NPROBES = 8 };
+enum { NPROBES = 8 };
 
 /* Below, caches keep enough of the result for the next reader to gain by it. */
 #define LARGE ((uint64_t)32 << 20)
@@ -52,7 +93,7 @@ static void copy_line(uint8_t *dst, const uint8_t *src)
 
 void b2i_stream_copy(uint8_t *dst, const uint8_t *src, size_t n)
 {
-    size_t head = (LINE - (uintptr_t)dst % LINE) % LINE;
+    size_t head = before_line(dst);
     if (n < head + LINE) {
         memcpy(dst, src, n);
         return;
@@ -88,14 +129,3 @@ void b2i_stream_end(void)
 }
 
 #endif
-
-void b2i_copy(uint8_t *dst, const uint8_t *src, size_t n)
-{
-    enum { PIECE = 256 * 1024 };
-    for (; n > PIECE; n -= PIECE) {
-        memcpy(dst, src, PIECE);
-        dst += PIECE;
-        src += PIECE;
-    }
-    memcpy(dst, src, n);
-}
