@@ -16,6 +16,7 @@ enum {
     LZ_LAST_LITERALS = 1,
     LZ_PREFERS_RUNS = 0,
     LZ_HAS_DICTS = 0,
+    LZ_HAS_BRIEF = 0,
     LZ_AVOIDS_NEAR = 0, /* it gains nothing */
     FAR_BASE = 8191,    /* distance - 1 of the smallest far match */
     MAX_RUN = 32,       /* literals per control byte */
@@ -154,16 +155,16 @@ static const look looks[B2I_MAX_CLEVEL + 1] = {
 
 /* Without a high gear: in what passed the look, the low one is as fast and makes less. */
 static const level levels[B2I_MAX_CLEVEL + 1] = {
-    { { 0, 0 }, { 0, 0 }, 0, 0 },       /* none */
-    { { 0, 0 }, { 4, 1 }, 6, NO_HIGH }, /* 1 */
-    { { 0, 0 }, { 4, 1 }, 6, NO_HIGH }, /* 2 */
-    { { 0, 0 }, { 4, 1 }, 6, NO_HIGH }, /* 3 */
-    { { 0, 0 }, { 5, 1 }, 5, NO_HIGH }, /* 4 */
-    { { 0, 0 }, { 5, 1 }, 5, NO_HIGH }, /* 5 */
-    { { 0, 0 }, { 5, 1 }, 5, NO_HIGH }, /* 6 */
-    { { 0, 0 }, { 6, 1 }, 5, NO_HIGH }, /* 7 */
-    { { 0, 0 }, { 6, 1 }, 5, NO_HIGH }, /* 8 */
-    { { 0, 0 }, { 7, 1 }, 5, NO_HIGH }, /* 9 */
+    { { 0, 0 }, { 0, 0 }, 0, 0, { 0, 0 } },       /* none */
+    { { 0, 0 }, { 4, 1 }, 6, NO_HIGH, { 0, 0 } }, /* 1 */
+    { { 0, 0 }, { 4, 1 }, 6, NO_HIGH, { 0, 0 } }, /* 2 */
+    { { 0, 0 }, { 4, 1 }, 6, NO_HIGH, { 0, 0 } }, /* 3 */
+    { { 0, 0 }, { 5, 1 }, 5, NO_HIGH, { 0, 0 } }, /* 4 */
+    { { 0, 0 }, { 5, 1 }, 5, NO_HIGH, { 0, 0 } }, /* 5 */
+    { { 0, 0 }, { 5, 1 }, 5, NO_HIGH, { 0, 0 } }, /* 6 */
+    { { 0, 0 }, { 6, 1 }, 5, NO_HIGH, { 0, 0 } }, /* 7 */
+    { { 0, 0 }, { 6, 1 }, 5, NO_HIGH, { 0, 0 } }, /* 8 */
+    { { 0, 0 }, { 7, 1 }, 5, NO_HIGH, { 0, 0 } }, /* 9 */
 };
 
 /*

@@ -19,6 +19,7 @@ enum {
     LZ_LAST_LITERALS = 0,
     LZ_PREFERS_RUNS = 1,
     LZ_HAS_DICTS = 0,
+    LZ_HAS_BRIEF = 0,
     LZ_AVOIDS_NEAR = 0, /* near distances take fewer bits */
     END_OF_BLOCK = 256,
     FIRST_LEN = 257,
@@ -516,8 +517,8 @@ b2c_status b2i_deflate_encode(b2i_codec_state *state, const b2i_deflate_effort *
                               size_t *out_len)
 {
     static const level levels[] = {
-        [B2I_SEARCH_QUICKLY] = { { 4, 2 }, { 4, 1 }, 6, 3 },
-        [B2I_SEARCH_PAIRS] = { { 4, 1 }, { 9, 1 }, PAIRS, 1 },
+        [B2I_SEARCH_QUICKLY] = { { 4, 2 }, { 4, 1 }, 6, 3, { 0, 0 } },
+        [B2I_SEARCH_PAIRS] = { { 4, 1 }, { 9, 1 }, PAIRS, 1, { 0, 0 } },
     };
     *out_len = 0;
     if (n < MIN_LEN || n > UINT32_MAX / 2) {

@@ -13,7 +13,7 @@
 #include <emmintrin.h>
 #endif
 
-enum { B2I_LZ_MAX_HASH_LOG = 14, B2I_LZ_WINDOW = 65536 };
+enum { B2I_LZ_MAX_HASH_LOG = 14, B2I_LZ_BRIEF_LOG = 13, B2I_LZ_WINDOW = 65536 };
 
 /*
  * Positions of words by their hash.  Nothing is cleared between streams: the table holds
@@ -24,6 +24,7 @@ typedef struct b2i_lz_table {
     uint32_t base;                           /* never below B2I_LZ_WINDOW */
     uint32_t near[1 << B2I_LZ_MAX_HASH_LOG]; /* by few bytes: close, short matches */
     uint32_t far[1 << B2I_LZ_MAX_HASH_LOG];  /* by eight bytes */
+    uint16_t brief[1 << B2I_LZ_BRIEF_LOG];   /* of lz_brief.h, by itself */
 } b2i_lz_table;
 
 /* The table of a worker, ready for a stream of n bytes, or NULL when there is no memory. */

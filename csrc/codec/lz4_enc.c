@@ -23,6 +23,7 @@ enum {
     LZ_PREFERS_RUNS = 0,
     LZ_HAS_DICTS = 1,
     LZ_AVOIDS_NEAR = 1,
+    LZ_HAS_BRIEF = 1,
     LOOK = B2I_LZ4_MID + 1, /* row of levels[] */
     WIDE = 32,              /* literals that are copied in two steps, or one */
     SHORT = WIDE + 16       /* room for a sequence of no more, and a short match */
@@ -81,15 +82,21 @@ B2I_LZ_TEMPLATE bool lz_put(lz_sink *s, const uint8_t *anchor, const uint8_t *p,
         s->op = put_any(op, s->op_end, anchor, nlit, n, distance);
         return s->op != NULL;
     }
-    op[0] = (uint8_t)((nlit < 15 ? nlit : 15) << 4 | (n < 15 ? n : 15));
-    op[1] = (uint8_t)(nlit - 15);
-    op += 1 + (nlit >= 15);
-    memcpy(op, anchor, WIDE / 2);
-    if (nlit > WIDE / 2) {
-        memcpy(op + WIDE / 2, anchor + WIDE / 2, WIDE / 2);
+    uint8_t *const token = op++;
+    unsigned lens = 0;
+    if (nlit >= 15) {
+        lens = 15 << 4;
+        *op++ = (uint8_t)(nlit - 15);
+        memcpy(op, anchor, WIDE);
+    } else {
+        lens = (unsigned)nlit << 4;
+        memcpy(op, anchor, WIDE / 2);
     }
     op += nlit;
-    b2i_st32le(op, (uint32_t)(distance | (n - 15) << 16));
+    op[0] = (uint8_t)distance;
+    op[1] = (uint8_t)(distance >> 8);
+    op[2] = (uint8_t)(n - 15);
+    *token = (uint8_t)(lens | (n < 15 ? n : 15));
     s->op = op + 2 + (n >= 15);
     return true;
 }
@@ -111,18 +118,18 @@ B2I_LZ_TEMPLATE bool lz_put_match(lz_sink *s, const uint8_t *p, size_t len, size
 #include "lz_search.h"
 
 static const level levels[] = {
-    { { 0, 0 }, { 0, 0 }, 0, 0 },           /* none */
-    { { 4, 4 }, { 4, 2 }, 5, 6 },           /* 1 */
-    { { 4, 4 }, { 4, 2 }, 5, 5 },           /* 2 */
-    { { 4, 3 }, { 4, 1 }, 5, 4 },           /* 3 */
-    { { 4, 2 }, { 4, 1 }, 5, 3 },           /* 4 */
-    { { 4, 1 }, { 4, 1 }, 5, 2 },           /* 5 */
-    { { 4, 1 }, { 4, 1 }, 5, 2 },           /* 6 */
-    { { 5, 1 }, { 5, 1 }, 5, 1 },           /* 7 */
-    { { 5, 1 }, { 5, 1 }, 5, 1 },           /* 8 */
-    { { 5, 1 }, { 5, 1 }, 5, NO_HIGH },     /* 9 */
-    { { 0, 0 }, { 8, 0 }, PAIRS, NO_HIGH }, /* for LZ4HC */
-    { { 0, 0 }, { 9, 0 }, PAIRS, NO_HIGH }, /* for b2i_lz4_look_at() */
+    { { 0, 0 }, { 0, 0 }, 0, 0, { 0, 0 } },           /* none */
+    { { 4, 4 }, { 4, 2 }, 5, 6, { 4, 8 } },           /* 1 */
+    { { 4, 4 }, { 4, 2 }, 5, 5, { 3, 6 } },           /* 2 */
+    { { 4, 3 }, { 4, 1 }, 5, 4, { 2, 4 } },           /* 3 */
+    { { 4, 2 }, { 4, 1 }, 5, 3, { 2, 3 } },           /* 4 */
+    { { 4, 1 }, { 4, 1 }, 5, 2, { 1, 2 } },           /* 5 */
+    { { 4, 1 }, { 4, 1 }, 5, 2, { 1, 2 } },           /* 6 */
+    { { 5, 1 }, { 5, 1 }, 5, 1, { 1, 1 } },           /* 7 */
+    { { 5, 1 }, { 5, 1 }, 5, 1, { 1, 1 } },           /* 8 */
+    { { 5, 1 }, { 5, 1 }, 5, NO_HIGH, { 1, 1 } },     /* 9 */
+    { { 0, 0 }, { 8, 0 }, PAIRS, NO_HIGH, { 0, 0 } }, /* for LZ4HC */
+    { { 0, 0 }, { 9, 0 }, PAIRS, NO_HIGH, { 0, 0 } }, /* for b2i_lz4_look_at() */
 };
 
 /* ---- dictionaries ---- */

@@ -11,6 +11,7 @@
  *   lz_cost()                           about how many bytes the sink has become
  *   LZ_PREFERS_RUNS                     whether a run may be better than a match far away
  *   LZ_HAS_DICTS                        whether there are words that are known before
+ *   LZ_HAS_BRIEF                        whether lz_brief.h is used
  *   LZ_AVOIDS_NEAR                      whether near matches are avoided, see distance_to_take()
  *
  * The search is greedy, with a hash table of positions, and the step between positions grows with
@@ -56,6 +57,7 @@ typedef struct level {
     gear high, low;
     uint8_t low_len;  /* shortest match of the low gear: 5 or 6; that of the high one is 8 */
     uint8_t patience; /* hundredths that the low gear must save to be used */
+    uint8_t brief[2]; /* first steps of search_briefly(): in short streams, and in others */
 } level;
 
 /* What the tables hold of a word is its address less an origin. */
@@ -68,6 +70,12 @@ typedef struct positions {
 typedef struct known_words {
     uint16_t near[1 << KNOWN_LOG], far[1 << KNOWN_LOG];
 } known_words;
+
+/* The matches of a segment: all, and runs; and whether one distance is that of most of them. */
+typedef struct habits {
+    unsigned nmatches, nruns, nvotes;
+    size_t elected;
+} habits;
 
 typedef struct search {
     b2i_lz_table *t;
@@ -82,6 +90,9 @@ typedef struct search {
     uint32_t next_step; /* the step behind the next one, see search_segment() */
     uint32_t step;   /* to the next position; a match is often followed by another, so 1 at first */
     size_t distance; /* of the last match that was found */
+    const uint8_t *base; /* of the window of lz_brief.h, NULL: there is none yet */
+    bool is_brief;       /* its search does well, and nearly all matches were with what is */
+    size_t period;       /* so far back, or 0 */
 } search;
 
 /* Whether two literals and a run do as well as a match of len bytes at p that is far away. */
@@ -192,6 +203,8 @@ static inline size_t learn_slot(const uint8_t *p, const unsigned min_len, const 
     return (b2i_lz_hash(b2i_ld64le(p), min_len, hash_log) | run) & (((size_t)1 << hash_log) - 1);
 }
 
+#include "lz_brief.h"
+
 /*
  * Searches up to 'end', or a little further.  False when the output is full.  A match is at
  * least min_len long, which is a constant wherever this is inlined, and so is whether words are
@@ -212,6 +225,7 @@ B2I_LZ_TEMPLATE bool search_segment(search *state, const gear *g, const unsigned
     uint32_t next_step = c.next_step > first_step ? c.next_step : first_step, step = c.step;
     const bool spreads =
         LZ_AVOIDS_NEAR && min_len < 8 && is_near(c.distance); /* as it was lately */
+    habits lately = { 0, 0, 0, 0 };
     const uint8_t *q;
     size_t len;
 
@@ -233,6 +247,8 @@ B2I_LZ_TEMPLATE bool search_segment(search *state, const gear *g, const unsigned
             continue;
         }
         c.distance = (size_t)(p - q);
+        lately.nmatches++;
+        lately.nruns += c.distance == 1;
         const size_t back = equal_before(&c, p, c.distance);
         const size_t distance =
             spreads ? distance_to_take(c.src, p - back, len + back, c.distance) : c.distance;
@@ -263,6 +279,8 @@ B2I_LZ_TEMPLATE bool search_segment(search *state, const gear *g, const unsigned
                 break;
             }
             c.distance = (size_t)(p - q);
+            lately.nmatches++;
+            lately.nruns += c.distance == 1;
             if (!lz_put_match(&c.sink, p, len,
                               spreads ? distance_to_take(c.src, p, len, c.distance) : c.distance)) {
                 return false;
@@ -270,6 +288,9 @@ B2I_LZ_TEMPLATE bool search_segment(search *state, const gear *g, const unsigned
         }
     }
 done:
+    if (LZ_HAS_BRIEF && !knows && min_len < 8) {
+        c.is_brief = is_brief(&c, &lately, (size_t)(p - state->p));
+    }
     c.p = p;
     c.next_step = next_step;
     c.step = step;
@@ -390,6 +411,25 @@ static B2I_LZ_APART bool search_low_known(search *c, const level *lv, const uint
     return search_segment(c, &lv->low, KNOWN_NEAR_LEN, true, end);
 }
 
+static B2I_LZ_APART bool search_brief(search *c, const level *lv, const uint8_t *end)
+{
+    return search_briefly(c, lv->brief[c->src_end - c->src > B2I_LZ_WINDOW], false, end);
+}
+
+static B2I_LZ_APART bool search_brief_near(search *c, const level *lv, const uint8_t *end)
+{
+    return search_briefly(c, lv->brief[c->src_end - c->src > B2I_LZ_WINDOW], true, end);
+}
+
+/* Where matches are many and short. */
+static bool search_shortly(search *c, const level *lv, const uint8_t *end)
+{
+    if (c->period != 0) {
+        return search_items(c, end);
+    }
+    return (LZ_AVOIDS_NEAR && is_near(c->distance) ? search_brief_near : search_brief)(c, lv, end);
+}
+
 /*
  * How many bytes a gear was given and made of it: less than none where a match of its own reaches
  * back over literals that were counted before.
@@ -413,10 +453,11 @@ static bool shift_and_search(search *c, const level *lv, bool low, tally *t)
     const uint8_t *end = p + (left < c->segment ? left : c->segment);
     bool fits = LZ_HAS_DICTS && c->known != NULL
                     ? (low ? search_low_known : search_high_known)(c, lv, end)
-                : !low                 ? search_high(c, lv, end)
-                : lv->low_len == PAIRS ? search_pairs(c, &lv->low, end)
-                : lv->low_len == 5     ? search_low_5(c, lv, end)
-                                       : search_low_6(c, lv, end);
+                : !low                                            ? search_high(c, lv, end)
+                : LZ_HAS_BRIEF && c->is_brief && lv->brief[0] > 0 ? search_shortly(c, lv, end)
+                : lv->low_len == PAIRS                            ? search_pairs(c, &lv->low, end)
+                : lv->low_len == 5                                ? search_low_5(c, lv, end)
+                                                                  : search_low_6(c, lv, end);
     /* literals that are pending will be put out one for one, unless a match reaches back to them */
     t->in += c->p - p;
     t->out += (int64_t)(lz_cost(&c->sink) - before) + (c->p - c->anchor) - (p - anchor);
@@ -451,9 +492,24 @@ static inline bool saves_enough(const search *c)
     return (size_t)(c->anchor - c->src) >= lz_cost(&c->sink) - c->begin + c->enough;
 }
 
+/*
+ * The length of segment k.  Where matches may be brief, short trials are enough, as the high gear
+ * loses much; and longer segments are faster.
+ */
+static inline size_t length_of(const search *c, const level *lv, unsigned k, size_t segment)
+{
+    enum { LONG_SEGMENT = 1024 };
+    if (c->is_brief) {
+        return k >= 2 ? MAX_SEGMENT : segment / 4;
+    }
+    const bool tries = LZ_HAS_BRIEF && lv->patience != NO_HIGH && k < 2;
+    return tries && segment >= LONG_SEGMENT ? segment / 2 : segment;
+}
+
 /* Up to 'end', or a little further, or until enough is saved.  False when that will not fit. */
 static bool search_all(search *c, const level *lv, const uint8_t *end)
 {
+    const size_t segment = c->segment;
     tally high = { 0, 0 }, low = { 0, 0 };
     unsigned ntrials = NTRIALS;
     bool is_low = false;
@@ -471,6 +527,7 @@ static bool search_all(search *c, const level *lv, const uint8_t *end)
         } else if (k == ntrials) {
             is_low = low_saves(&high, &low, lv->patience);
         }
+        c->segment = length_of(c, lv, k, segment);
         if (!shift_and_search(c, lv, is_low, is_low ? &low : &high) || is_hopeless(c)) {
             return false;
         }

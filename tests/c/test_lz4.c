@@ -433,6 +433,57 @@ static void test_near_matches(void)
 #endif
 }
 
+/* Words, or items that repeat their high bytes, with something long between: 'kind' tells which. */
+static void generate_brief(uint8_t *p, size_t n, int kind, uint64_t seed)
+{
+    static const char *const words[] = { "read ",  "write ", "open ", "closed ", "disk ",
+                                         "file: ", "error ", "of ",   "blocks ", "(none)\n" };
+    uint64_t stamp = 1700000000000000;
+    for (size_t i = 0; i < n;) {
+        const uint64_t x = harness_random(&seed) >> 20;
+        size_t len = 8;
+        uint8_t item[16];
+        if (kind == 0) {
+            len = (size_t)snprintf((char *)item, sizeof item, "%s%u", words[x % 10],
+                                   x % 7 == 0 ? (unsigned)(x >> 8 & 4095) : 0);
+        } else {
+            stamp += 900 + x % 200;
+            b2i_st64le(item, stamp);
+        }
+        if ((x >> 20) % 8192 == 0) { /* the window moves on by more than its length */
+            for (size_t run = 0; run < 150000 && i < n; run++) {
+                p[i++] = 7;
+            }
+        }
+        len = len < n - i ? len : n - i;
+        memcpy(p + i, item, len);
+        i += len;
+    }
+}
+
+/* Streams of many windows, in which short matches and long ones, with all that is known, change. */
+static void test_brief(void)
+{
+    enum { N = 1000000 };
+    uint8_t *data = room_of(N), *stream = room_of(N), *exact;
+    for (int kind = 0; kind < 3; kind++) {
+        for (int level = 1; level <= 9; level += 2) {
+            generate_brief(data, N / 2, kind, (uint64_t)level);
+            generate_brief(data + N / 2, N / 2, kind == 2 ? 0 : kind, (uint64_t)level + 50);
+            const size_t len = encode(level, data, N, stream, N - 1);
+            CHECK(len > 0 && len < N / 4 * 3);
+            exact = room_of(N);
+            CHECK_EQ(b2i_lz4_decode(b2i_span_of(NULL, 0), b2i_span_of(stream, len), exact, N),
+                     B2C_OK);
+            CHECK(memcmp(exact, data, N) == 0);
+            CHECK_EQ(encode(level, data, N, stream, len - 1), 0);
+            free(exact);
+        }
+    }
+    free(data);
+    free(stream);
+}
+
 /* They save something in bytes of all values, but not where each is coded in few bits. */
 static void test_short_matches(void)
 {
@@ -585,13 +636,14 @@ int main(void)
         .foreign_decode = decode_by_library,
 #endif
         .max_clevel = B2I_LZ4_MID,
-        .hash = 0x835c27daea37dd20,
+        .hash = 0xe83ad582f61f2c03,
         .slack = 8,
     };
     begin(&lz4, 1 << 20);
     test_look();
     test_look_at_short_matches();
     test_literals_in_front();
+    test_brief();
     test_short_matches();
     test_near_matches();
     test_malformed();
