@@ -6,7 +6,7 @@ cd "$(dirname "$0")"
 . tools/packages.sh
 
 need_packages ca-certificates gcc libc6-dev ninja-build cmake pkg-config \
-    python3 python3-dev python3-venv libdeflate-dev libxxhash-dev libzfp-dev
+    python3 python3-dev python3-venv libxxhash-dev libzfp-dev
 
 python=${PYTHON:-python3}
 if ! .venv/bin/python -c '' 2>/dev/null; then
