@@ -110,6 +110,9 @@ bool b2i_is_flat(const uint8_t *src, size_t n, unsigned part);
  */
 bool b2i_has_matches(const uint8_t *src, size_t n);
 
+/* About how many bytes matches of four bytes and more save of n < 2^16. */
+size_t b2i_short_repeats(const uint8_t *src, size_t n);
+
 /*
  * Whether matches with what is among the first bytes, nfront < n, would save more than a 128th of
  * n, no farther away than a window: matches of 86 bytes are seen, of shorter ones some.

@@ -174,15 +174,15 @@ static size_t wrap(const uint8_t *src, size_t n, uint8_t *dst, size_t len)
 /* By our own encoder. */
 static b2c_status encode_quickly(b2i_codec_state *state, const b2i_deflate_effort *effort,
                                  const uint8_t *src, size_t n, uint8_t *dst, size_t cap,
-                                 size_t *out_len)
+                                 size_t *out_len, bool *misses)
 {
     *out_len = 0;
     if (cap < HEAD_LEN + TAIL_LEN) {
         return B2C_OK;
     }
     size_t len = 0;
-    B2I_TRY(
-        b2i_deflate_encode(state, effort, src, n, dst + HEAD_LEN, cap - HEAD_LEN - TAIL_LEN, &len));
+    B2I_TRY(b2i_deflate_encode(state, effort, src, n, dst + HEAD_LEN, cap - HEAD_LEN - TAIL_LEN,
+                               &len, misses));
     *out_len = len > 0 ? wrap(src, n, dst, len) : 0;
     return B2C_OK;
 }
@@ -277,7 +277,7 @@ static b2c_status try_library(b2i_codec_state *state, int clevel, const uint8_t 
     const size_t len = NPIECES * piece;
     size_t by_codes, by_library;
     b2i_dict_sample(b2i_span_of(src, n), NPIECES, piece, sample);
-    B2I_TRY(encode_quickly(state, &codes_alone, sample, len, out, sizeof out, &by_codes));
+    B2I_TRY(encode_quickly(state, &codes_alone, sample, len, out, sizeof out, &by_codes, NULL));
     B2I_TRY(
         encode_well(state, library_levels[clevel], 0, sample, len, out, sizeof out, &by_library));
     *pays = by_library > 0 && by_library + by_library / LEAST < by_codes;
@@ -295,21 +295,25 @@ static b2c_status zlib_encode(b2i_codec_state *state, int clevel, const b2i_dict
                               size_t *out_len)
 {
     static const b2i_deflate_effort fast = { B2I_SEARCH_QUICKLY, 0, 48 };
+    static const b2i_deflate_effort shorter = { B2I_SEARCH_SHORT, 0, 62 };
     static const b2i_deflate_effort good = { B2I_SEARCH_PAIRS, 0, 62 };
     static const b2i_deflate_effort easy = { B2I_SEARCH_PAIRS, EASY, 62 };
     (void)dict;
     if (clevel < MIN_LIBRARY) {
-        return encode_quickly(state, clevel == 1 ? &fast : &good, src, n, dst, cap, out_len);
+        bool misses = false;
+        B2I_TRY(encode_quickly(state, clevel == 1 ? &fast : &good, src, n, dst, cap, out_len,
+                               clevel == 1 ? &misses : NULL));
+        return misses ? encode_quickly(state, &shorter, src, n, dst, cap, out_len, NULL) : B2C_OK;
     }
     if (n >= MIN_TRIED && b2i_codes_suffice(src, n, LEAST_BITS)) {
         bool library_pays;
         B2I_TRY(try_library(state, clevel, src, n, &library_pays));
         if (!library_pays) {
-            return encode_quickly(state, &codes_alone, src, n, dst, cap, out_len);
+            return encode_quickly(state, &codes_alone, src, n, dst, cap, out_len, NULL);
         }
     }
     size_t room = n / EASY < cap ? n / EASY : cap, nhard;
-    B2I_TRY(encode_quickly(state, &easy, src, n, dst, room, out_len));
+    B2I_TRY(encode_quickly(state, &easy, src, n, dst, room, out_len, NULL));
     if (*out_len == 0) {
         B2I_TRY(find_hard(state, src, n, dst, cap, &nhard));
         if (nhard == n) {

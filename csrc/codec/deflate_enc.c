@@ -63,6 +63,9 @@ typedef struct deflater {
     const b2i_deflate_effort *effort;
     bit_sink out;
     const uint8_t *op_end;
+    size_t src_len;
+    bool *misses;         /* see b2i_deflate_encode() */
+    size_t nlit, missed;  /* bytes in blocks of literals, and saved if they had short matches */
     const uint8_t *block; /* where the block begins in the input */
     size_t block_len;
     uint32_t lit_freqs[NLITLENS], dist_freqs[NDISTS];
@@ -354,6 +357,25 @@ static void count_symbols(deflater *d)
     d->lit_freqs[END_OF_BLOCK] = 1;
 }
 
+/*
+ * Whether the search has missed so many matches, as it takes no short ones: of blocks that are
+ * literals for the better part and do not halve, some bytes in the middle tell.
+ */
+static bool misses_matches(deflater *d, uint64_t cost)
+{
+    enum { LOOKED_AT = 1536, MUCH = 8, SAVED = 48 }; /* parts of the stream */
+    const size_t len = d->block_len, n = len < LOOKED_AT ? len : LOOKED_AT;
+    size_t nlit = 0;
+    for (unsigned i = 0; i < END_OF_BLOCK; i++) {
+        nlit += d->lit_freqs[i];
+    }
+    if (cost > 4 * (uint64_t)len && nlit > len / 4 * 3) {
+        d->nlit += len;
+        d->missed += b2i_short_repeats(d->block + (len - n) / 2, n) * len / n;
+    }
+    return d->nlit > d->src_len / MUCH && d->missed > d->src_len / SAVED;
+}
+
 /* Sends the block in the cheapest way and begins the next one.  False when it does not fit. */
 static bool end_block(deflater *d, bool is_last)
 {
@@ -374,6 +396,10 @@ static bool end_block(deflater *d, bool is_last)
     unsigned kind = fixed <= own + own / 64 ? FIXED : OWN;
     const uint64_t cost = kind == FIXED ? fixed : own;
     kind = cost > stored / 64 * worth ? STORED : kind;
+    if (d->misses != NULL && misses_matches(d, cost)) {
+        *d->misses = true;
+        return false;
+    }
     bool fits;
     if (kind == STORED) {
         fits = put_stored(d, is_last);
@@ -436,12 +462,27 @@ static bool may_fit(const deflater *d, size_t nlit)
     return nlit >= LONG_ROW || (ptrdiff_t)(nlit / 2) <= d->op_end - d->out.op;
 }
 
+/*
+ * How many of the first literals of a row are a block: all but the last quarter, where codes would
+ * make that a good deal smaller, as with planes behind those that are noise.
+ */
+static size_t row_front(const deflater *d, size_t n)
+{
+    enum { LOOKED_AT = 2048, LITTLE = 16, MUCH = 6 }; /* parts that codes would save */
+    const size_t tail = n / 4, last = tail < LOOKED_AT ? tail : LOOKED_AT;
+    const size_t first = n - tail < LOOKED_AT ? n - tail : LOOKED_AT;
+    const bool splits = d->effort->search != B2I_SEARCH_NOTHING && n >= LONG_ROW &&
+                        !b2i_is_flat(d->block + (n - last), last, MUCH) &&
+                        b2i_is_flat(d->block, first, LITTLE);
+    return splits ? n - tail : n;
+}
+
 /* Many literals, in blocks of their own. */
 static B2I_LZ_APART bool add_row(deflater *d, seq *next, size_t nlit)
 {
     bool fits = may_fit(d, nlit) && (next == d->seqs || end_with_literals(d, next, 0, false));
     while (nlit > 0 && fits) {
-        size_t n = nlit < MAX_LITERALS ? nlit : MAX_LITERALS;
+        size_t n = row_front(d, nlit < MAX_LITERALS ? nlit : MAX_LITERALS);
         fits = end_with_literals(d, d->seqs, n, false);
         nlit -= n;
     }
@@ -514,7 +555,7 @@ static deflater *kept_deflater(b2i_codec_state *state)
 
 b2c_status b2i_deflate_encode(b2i_codec_state *state, const b2i_deflate_effort *effort,
                               const uint8_t *src, size_t n, uint8_t *dst, size_t cap,
-                              size_t *out_len)
+                              size_t *out_len, bool *misses)
 {
     static const level levels[] = {
         [B2I_SEARCH_QUICKLY] = { { 4, 2 }, { 4, 1 }, 6, 3, { 0, 0 } },
@@ -533,10 +574,16 @@ b2c_status b2i_deflate_encode(b2i_codec_state *state, const b2i_deflate_effort *
     d->out = (bit_sink){ dst, 0, 0 };
     d->op_end = dst + cap;
     d->block = src;
+    d->src_len = n;
+    d->misses = misses;
+    d->nlit = d->missed = 0;
     search s = search_begin(t, src, n, (lz_sink){ d, d->seqs, 0, 0 });
     s.easy_ratio = effort->easy_ratio;
-    bool fits = effort->search == B2I_SEARCH_NOTHING ||
-                search_all(&s, &levels[effort->search], search_end(&s));
+    static const gear shortest = { 5, 1 };
+    bool fits = effort->search == B2I_SEARCH_NOTHING ? true
+                : effort->search == B2I_SEARCH_SHORT
+                    ? search_segment(&s, &shortest, 4, false, search_end(&s))
+                    : search_all(&s, &levels[effort->search], search_end(&s));
     b2i_lz_end(t, n);
 
     size_t rest = (size_t)(s.src_end - s.anchor);
@@ -549,9 +596,10 @@ b2c_status b2i_deflate_encode(b2i_codec_state *state, const b2i_deflate_effort *
         fits = end_with_literals(d, last, 0, false);
         last = d->seqs;
     }
-    if (fits && row > 0 && row < rest) {
-        fits = add_row(d, last, row);
-        rest -= row;
+    const size_t front = row > 0 && row == rest ? row_front(d, row) : row;
+    if (fits && front > 0 && front < rest) {
+        fits = add_row(d, last, front);
+        rest -= front;
     }
     fits = fits && end_with_literals(d, last, rest, true);
     uint8_t *op = d->out.op;

@@ -10,6 +10,7 @@
 typedef enum b2i_deflate_search {
     B2I_SEARCH_QUICKLY,
     B2I_SEARCH_PAIRS, /* harder */
+    B2I_SEARCH_SHORT, /* as quickly, for matches of four bytes */
     B2I_SEARCH_NOTHING
 } b2i_deflate_search;
 
@@ -19,9 +20,12 @@ typedef struct b2i_deflate_effort {
     uint8_t worth;      /* 64ths to which blocks without matches must shrink, or they are stored */
 } b2i_deflate_effort;
 
-/* A raw deflate stream; otherwise the contract is that of b2i_codec. */
+/*
+ * A raw deflate stream; otherwise the contract is that of b2i_codec.  Where 'misses' is not NULL,
+ * streams of which the search misses much, as it takes no short matches, are given up; it is told.
+ */
 b2c_status b2i_deflate_encode(b2i_codec_state *state, const b2i_deflate_effort *effort,
                               const uint8_t *src, size_t n, uint8_t *dst, size_t cap,
-                              size_t *out_len);
+                              size_t *out_len, bool *misses);
 
 #endif

@@ -374,6 +374,27 @@ bool b2i_has_matches(const uint8_t *src, size_t n)
     return false;
 }
 
+size_t b2i_short_repeats(const uint8_t *src, size_t n)
+{
+    enum { LOG = 11, MATCH = 3 }; /* bytes that a match takes */
+    uint16_t last[1 << LOG] = { 0 };
+    size_t saved = 0;
+    for (size_t at = 1; at + 8 <= n;) {
+        const uint32_t word = b2i_ld32le(src + at);
+        uint16_t *slot = &last[b2i_lz_hash(word, 4, LOG)];
+        const uint8_t *q = src + *slot;
+        *slot = (uint16_t)at;
+        if (b2i_ld32le(q) != word) {
+            at++;
+            continue;
+        }
+        const size_t len = 4 + b2i_lz_equal(src + at + 4, q + 4, src + n);
+        saved += len - MATCH;
+        at += len;
+    }
+    return saved;
+}
+
 bool b2i_recurs(const uint8_t *src, size_t nfront, size_t n, size_t window)
 {
     enum { LOG = 12, EVERY = 16, STEP = 5 }; /* without a common divisor */
