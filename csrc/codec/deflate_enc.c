@@ -376,45 +376,74 @@ static bool misses_matches(deflater *d, uint64_t cost)
     return d->nlit > d->src_len / MUCH && d->missed > d->src_len / SAVED;
 }
 
-/* Sends the block in the cheapest way and begins the next one.  False when it does not fit. */
-static bool end_block(deflater *d, bool is_last)
+/* Whether codes cannot be worth it, as values are nearly all as frequent; quicker than making them.
+ */
+static bool is_flat(const deflater *d, unsigned worth)
 {
-    enum { STORED = 0, FIXED = 2, OWN = 4 }; /* above the bit that says whether it is the last */
+    const uint64_t n = d->block_len;
+    uint64_t squares = 0;
+    for (unsigned i = 0; i < END_OF_BLOCK; i++) {
+        squares += (uint64_t)d->lit_freqs[i] * d->lit_freqs[i];
+    }
+    /* as in b2i_is_flat(): n * 11 / 64 of chi-squared for each 64th, at least */
+    return n <= MAX_LITERALS && 256 * squares - n * n <= n * (n * 11 * (64 - worth) / 64);
+}
+
+enum { STORED = 0, FIXED = 2, OWN = 4 }; /* above the bit that says whether a block is the last */
+
+/* A block as it is going to be sent. */
+typedef struct plan {
+    unsigned kind;
+    uint64_t cost; /* bits */
+    head head;     /* of its own codes */
+} plan;
+
+/* The cheapest way; the codes for it are d->lit and d->dist. */
+static void make_plan(deflater *d, plan *p)
+{
+    const bool is_row = d->seqs[0].len == 0;
+    const uint64_t stored = 8 * (uint64_t)d->block_len;
+    const unsigned worth = is_row ? d->effort->worth : 63;
     code fixed_lit, fixed_dist;
-    head h;
-    count_symbols(d);
+    p->kind = STORED;
+    p->cost = stored;
+    if (is_row && is_flat(d, worth)) {
+        return;
+    }
     fixed_lens(fixed_lit.lens, fixed_dist.lens);
     b2i_huff_lengths(d->lit_freqs, NLITLENS, MAX_CODE, d->lit.lens);
     b2i_huff_lengths(d->dist_freqs, NDISTS, MAX_CODE, d->dist.lens);
-    make_head(&h, &d->lit, &d->dist);
+    make_head(&p->head, &d->lit, &d->dist);
 
     /* Reading a block's own codes takes time, decoding at all takes more. */
     const uint64_t fixed = cost_of(d, fixed_lit.lens, fixed_dist.lens);
-    const uint64_t own = cost_of(d, d->lit.lens, d->dist.lens) + h.cost;
-    const uint64_t stored = 8 * (uint64_t)d->block_len;
-    const unsigned worth = d->seqs[0].len > 0 ? 63 : d->effort->worth;
-    unsigned kind = fixed <= own + own / 64 ? FIXED : OWN;
-    const uint64_t cost = kind == FIXED ? fixed : own;
-    kind = cost > stored / 64 * worth ? STORED : kind;
-    if (d->misses != NULL && misses_matches(d, cost)) {
+    const uint64_t own = cost_of(d, d->lit.lens, d->dist.lens) + p->head.cost;
+    const bool is_fixed = fixed <= own + own / 64;
+    p->cost = is_fixed ? fixed : own;
+    p->kind = p->cost > stored / 64 * worth ? STORED : is_fixed ? FIXED : OWN;
+    if (p->kind == FIXED) {
+        d->lit = fixed_lit;
+        d->dist = fixed_dist;
+    }
+}
+
+/* Sends the block in the cheapest way and begins the next one.  False when it does not fit. */
+static bool end_block(deflater *d, bool is_last)
+{
+    plan p;
+    count_symbols(d);
+    make_plan(d, &p);
+    if (d->misses != NULL && misses_matches(d, p.cost)) {
         *d->misses = true;
         return false;
     }
-    bool fits;
-    if (kind == STORED) {
-        fits = put_stored(d, is_last);
-    } else {
-        fits = has_room(d, cost);
-    }
-    if (fits && kind != STORED) {
-        put_bits(&d->out, kind | (is_last ? 1 : 0), 3);
-        if (kind == OWN) {
-            put_head(&d->out, &h);
-        } else {
-            d->lit = fixed_lit;
-            d->dist = fixed_dist;
+    const bool fits = p.kind == STORED ? put_stored(d, is_last) : has_room(d, p.cost);
+    if (fits && p.kind != STORED) {
+        put_bits(&d->out, p.kind | (is_last ? 1 : 0), 3);
+        if (p.kind == OWN) {
+            put_head(&d->out, &p.head);
         }
-        b2i_huff_words(d->lit.lens, kind == OWN ? NLITLENS : B2I_HUFF_MAX_SYMS, d->lit.words);
+        b2i_huff_words(d->lit.lens, p.kind == OWN ? NLITLENS : B2I_HUFF_MAX_SYMS, d->lit.words);
         b2i_huff_words(d->dist.lens, NDISTS, d->dist.words);
         put_seqs(d);
     }
