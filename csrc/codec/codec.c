@@ -93,6 +93,7 @@ void b2i_codec_state_free(b2i_codec_state *state)
     }
     b2i_free(state->lz);
     b2i_free(state->deflate);
+    b2i_free(state->deflate_parser);
     b2i_free(state->inflate);
     b2i_free(state);
 }

@@ -31,6 +31,7 @@ struct b2i_codec_state {
     void *zstd_dec;
     void *zlib_enc[B2I_MAX_CLEVEL]; /* a compressor per level */
     void *deflate, *inflate;        /* our own coder */
+    void *deflate_parser;
 };
 
 struct b2i_dict {

@@ -152,7 +152,9 @@ enum {
     MAX_STORED = 65535,
     STORED_HEAD = 5,
     MIN_LIBRARY = 3,
-    EASY = 8,              /* what shrinks to such a part needs no library */
+    EASY = 6,              /* what shrinks to such a part needs no library */
+    NOT_EASIEST = 16,      /* what does not to such a part may have a cheaper way */
+    CLEARLY = 8,           /* part that is saved where the library is not better still */
     NEXT_TO_NOTHING = 512, /* at the highest level, only what shrinks to such a part */
     EASY_LEVEL = 8,        /* of the library, for what is between: it saves a quarter of some */
     VERY_EASY = 32,        /* what shrinks to such a part */
@@ -265,7 +267,7 @@ static b2c_status find_hard(b2i_codec_state *state, const uint8_t *src, size_t n
 
 static const uint8_t library_levels[B2I_MAX_CLEVEL + 1] = { 0, 0, 0, 3, 4, 5, 6, 6, 7, 7 };
 
-static const b2i_deflate_effort codes_alone = { B2I_SEARCH_NOTHING, 0, 62 };
+static const b2i_deflate_effort codes_alone = { B2I_SEARCH_NOTHING, 0, 62, 0 };
 
 /* Whether the library makes clearly less of some pieces of a stream than codes alone. */
 static b2c_status try_library(b2i_codec_state *state, int clevel, const uint8_t *src, size_t n,
@@ -284,6 +286,40 @@ static b2c_status try_library(b2i_codec_state *state, int clevel, const uint8_t 
     return B2C_OK;
 }
 
+/* What is smaller than the stream of *out_len bytes, and stands behind it, takes its place. */
+static void keep_smaller(uint8_t *dst, size_t *out_len, size_t len)
+{
+    if (len > 0) {
+        memmove(dst, dst + *out_len, len);
+        *out_len = len;
+    }
+}
+
+/*
+ * A smaller stream than the one of *out_len bytes that the search for what is easy has made, at
+ * levels that may take long; where there is room for both.
+ */
+static b2c_status improve(b2i_codec_state *state, int clevel, const uint8_t *src, size_t n,
+                          uint8_t *dst, size_t cap, size_t *out_len)
+{
+    static const uint16_t depths[B2I_MAX_CLEVEL + 1] = { 0, 0, 0, 0, 0, 1, 4, 16, 64, 256 };
+    const b2i_deflate_effort cheapest = { B2I_SEARCH_CHEAPEST, 0, 62, depths[clevel] };
+    const size_t easy = *out_len, least = clevel < B2I_MAX_CLEVEL ? NOT_EASIEST : NEXT_TO_NOTHING;
+    size_t len;
+    if (cheapest.depth == 0 || easy <= n / least || cap - easy < easy) {
+        return B2C_OK;
+    }
+    B2I_TRY(encode_quickly(state, &cheapest, src, n, dst + easy, easy - 1, &len, NULL));
+    keep_smaller(dst, out_len, len);
+    if (clevel < B2I_MAX_CLEVEL || *out_len < easy - easy / CLEARLY) {
+        return B2C_OK;
+    }
+    const int level = easy <= n / VERY_EASY ? VERY_EASY_LEVEL : EASY_LEVEL;
+    B2I_TRY(encode_well(state, level, 0, src, n, dst + *out_len, *out_len - 1, &len));
+    keep_smaller(dst, out_len, len);
+    return B2C_OK;
+}
+
 /*
  * Our own encoder finds what there is in very regular data, and codes what has no matches worth
  * the name: the library takes those by chance, for five times as long, and makes up to a tenth more
@@ -294,10 +330,10 @@ static b2c_status zlib_encode(b2i_codec_state *state, int clevel, const b2i_dict
                               const uint8_t *src, size_t n, uint8_t *dst, size_t cap,
                               size_t *out_len)
 {
-    static const b2i_deflate_effort fast = { B2I_SEARCH_QUICKLY, 0, 48 };
-    static const b2i_deflate_effort shorter = { B2I_SEARCH_SHORT, 0, 62 };
-    static const b2i_deflate_effort good = { B2I_SEARCH_PAIRS, 0, 62 };
-    static const b2i_deflate_effort easy = { B2I_SEARCH_PAIRS, EASY, 62 };
+    static const b2i_deflate_effort fast = { B2I_SEARCH_QUICKLY, 0, 48, 0 };
+    static const b2i_deflate_effort shorter = { B2I_SEARCH_SHORT, 0, 62, 0 };
+    static const b2i_deflate_effort good = { B2I_SEARCH_PAIRS, 0, 62, 0 };
+    static const b2i_deflate_effort easy = { B2I_SEARCH_PAIRS, EASY, 62, 0 };
     (void)dict;
     if (clevel < MIN_LIBRARY) {
         bool misses = false;
@@ -327,18 +363,9 @@ static b2c_status zlib_encode(b2i_codec_state *state, int clevel, const b2i_dict
                               : library_levels[clevel];
         return encode_well(state, level, nhard, src, n, dst, cap, out_len);
     }
-    const size_t ours = *out_len;
-    if (clevel < B2I_MAX_CLEVEL || ours <= n / NEXT_TO_NOTHING || cap - ours < ours) {
-        return B2C_OK;
-    }
-    const int level = ours <= n / VERY_EASY ? VERY_EASY_LEVEL : EASY_LEVEL;
-    size_t better; /* behind ours, that is needed where there is no better one */
-    B2I_TRY(encode_well(state, level, 0, src, n, dst + ours, ours - 1, &better));
-    if (better > 0) {
-        memmove(dst, dst + ours, better);
-        *out_len = better;
-    }
-    return B2C_OK;
+    const b2c_status st = improve(state, clevel, src, n, dst, cap, out_len);
+    *out_len = st == B2C_OK ? *out_len : 0;
+    return st;
 }
 
 static b2c_status zlib_decode(b2i_codec_state *state, const b2i_dict *dict, b2i_span src,

@@ -70,6 +70,7 @@ typedef struct deflater {
     size_t block_len;
     uint32_t lit_freqs[NLITLENS], dist_freqs[NDISTS];
     code lit, dist;
+    bool has_codes; /* lit and dist are those of the last block */
     uint16_t len_syms[MAX_MATCH + 1];
     uint8_t dist_syms[2 * NEAR_DISTS]; /* of near distances, then of all by their high bits */
     seq seqs[MAX_SEQS];
@@ -407,6 +408,7 @@ static void make_plan(deflater *d, plan *p)
     code fixed_lit, fixed_dist;
     p->kind = STORED;
     p->cost = stored;
+    d->has_codes = false;
     if (is_row && is_flat(d, worth)) {
         return;
     }
@@ -414,6 +416,7 @@ static void make_plan(deflater *d, plan *p)
     b2i_huff_lengths(d->lit_freqs, NLITLENS, MAX_CODE, d->lit.lens);
     b2i_huff_lengths(d->dist_freqs, NDISTS, MAX_CODE, d->dist.lens);
     make_head(&p->head, &d->lit, &d->dist);
+    d->has_codes = true;
 
     /* Reading a block's own codes takes time, decoding at all takes more. */
     const uint64_t fixed = cost_of(d, fixed_lit.lens, fixed_dist.lens);
@@ -570,6 +573,8 @@ static inline bool lz_put_match(lz_sink *s, const uint8_t *p, size_t len, size_t
 
 #include "lz_search.h"
 
+#include "deflate_parse.h"
+
 /* The encoder of a worker, or NULL when there is no memory. */
 static deflater *kept_deflater(b2i_codec_state *state)
 {
@@ -577,26 +582,47 @@ static deflater *kept_deflater(b2i_codec_state *state)
         state->deflate = b2i_malloc(sizeof(deflater));
         if (state->deflate != NULL) {
             fill_syms(state->deflate);
+            ((deflater *)state->deflate)->has_codes = false;
         }
     }
     return state->deflate;
+}
+
+/* Searches as the effort says.  False when it does not fit. */
+static bool search_by_effort(deflater *d, parser *cheapest, search *s)
+{
+    static const level levels[] = {
+        [B2I_SEARCH_QUICKLY] = { { 4, 2 }, { 4, 1 }, 6, 3, { 0, 0 } },
+        [B2I_SEARCH_PAIRS] = { { 4, 1 }, { 9, 1 }, PAIRS, 1, { 0, 0 } },
+    };
+    static const gear shortest = { 5, 1 };
+    switch (d->effort->search) {
+    case B2I_SEARCH_NOTHING:
+        return true;
+    case B2I_SEARCH_SHORT:
+        return search_segment(s, &shortest, 4, false, search_end(s));
+    case B2I_SEARCH_CHEAPEST:
+        return search_cheapest(d, cheapest, s);
+    default:
+        return search_all(s, &levels[d->effort->search], search_end(s));
+    }
 }
 
 b2c_status b2i_deflate_encode(b2i_codec_state *state, const b2i_deflate_effort *effort,
                               const uint8_t *src, size_t n, uint8_t *dst, size_t cap,
                               size_t *out_len, bool *misses)
 {
-    static const level levels[] = {
-        [B2I_SEARCH_QUICKLY] = { { 4, 2 }, { 4, 1 }, 6, 3, { 0, 0 } },
-        [B2I_SEARCH_PAIRS] = { { 4, 1 }, { 9, 1 }, PAIRS, 1, { 0, 0 } },
-    };
     *out_len = 0;
     if (n < MIN_LEN || n > UINT32_MAX / 2) {
         return B2C_OK;
     }
     b2i_lz_table *t = b2i_lz_begin(state, n);
     deflater *d = kept_deflater(state);
-    if (t == NULL || d == NULL) {
+    if (effort->search == B2I_SEARCH_CHEAPEST && state->deflate_parser == NULL) {
+        state->deflate_parser = b2i_malloc(sizeof(parser));
+    }
+    if (t == NULL || d == NULL ||
+        (effort->search == B2I_SEARCH_CHEAPEST && state->deflate_parser == NULL)) {
         return B2C_E_MEMORY;
     }
     d->effort = effort;
@@ -608,11 +634,7 @@ b2c_status b2i_deflate_encode(b2i_codec_state *state, const b2i_deflate_effort *
     d->nlit = d->missed = 0;
     search s = search_begin(t, src, n, (lz_sink){ d, d->seqs, 0, 0 });
     s.easy_ratio = effort->easy_ratio;
-    static const gear shortest = { 5, 1 };
-    bool fits = effort->search == B2I_SEARCH_NOTHING ? true
-                : effort->search == B2I_SEARCH_SHORT
-                    ? search_segment(&s, &shortest, 4, false, search_end(&s))
-                    : search_all(&s, &levels[effort->search], search_end(&s));
+    bool fits = search_by_effort(d, state->deflate_parser, &s);
     b2i_lz_end(t, n);
 
     size_t rest = (size_t)(s.src_end - s.anchor);

@@ -9,8 +9,9 @@
 
 typedef enum b2i_deflate_search {
     B2I_SEARCH_QUICKLY,
-    B2I_SEARCH_PAIRS, /* harder */
-    B2I_SEARCH_SHORT, /* as quickly, for matches of four bytes */
+    B2I_SEARCH_PAIRS,    /* harder */
+    B2I_SEARCH_SHORT,    /* as quickly, for matches of four bytes */
+    B2I_SEARCH_CHEAPEST, /* for what has many runs; after another search of the same stream */
     B2I_SEARCH_NOTHING
 } b2i_deflate_search;
 
@@ -18,6 +19,7 @@ typedef struct b2i_deflate_effort {
     b2i_deflate_search search;
     uint8_t easy_ratio; /* give up what is not likely to shrink so much; 0: nothing */
     uint8_t worth;      /* 64ths to which blocks without matches must shrink, or they are stored */
+    uint16_t depth;     /* of B2I_SEARCH_CHEAPEST: how many places a match is looked for in */
 } b2i_deflate_effort;
 
 /*
