@@ -65,11 +65,17 @@ static inline bool relax(parser *s, size_t from, size_t len, size_t distance, ui
     return true;
 }
 
-/* How many bytes at p are a run with the one before, as many as a match may be. */
+/* How many bytes at p and m are equal, as many as a match may be: or periods took quadratic time.
+ */
+static inline size_t match_len(const uint8_t *p, const uint8_t *m, const uint8_t *end)
+{
+    return b2i_lz_equal(p, m, end - p < MAX_MATCH ? end : p + MAX_MATCH);
+}
+
+/* How many bytes at p are a run with the one before. */
 static inline size_t run_len(const uint8_t *p, const uint8_t *end)
 {
-    const size_t n = p < end && p[0] == p[-1] ? b2i_lz_equal(p, p - 1, end) : 0;
-    return n < MAX_MATCH ? n : MAX_MATCH;
+    return p < end && p[0] == p[-1] ? match_len(p, p - 1, end) : 0;
 }
 
 /* To the end of a run, n bytes from a place: as literals where a match is longer. */
@@ -113,18 +119,19 @@ static inline size_t last_seen(parser *s, const part *t, size_t at)
     return distance;
 }
 
-/* Matches for what is at 'at'; of each also with what is equal before it. */
-static void try_matches(const deflater *d, parser *s, const part *t, size_t at)
+/* Matches for what is at 'at', with what is equal before it also.  True when one is the longest. */
+static bool try_matches(const deflater *d, parser *s, const part *t, size_t at)
 {
     const uint8_t *p = t->src + at, *end = t->src + t->end;
     size_t distance = last_seen(s, t, at), longest = MIN_MATCH, step = distance;
-    for (unsigned left = t->depth; step > 0 && distance < PARSED && left > 0; left--) {
+    for (unsigned left = t->depth; step > 0 && distance < PARSED && left > 0 && longest < MAX_MATCH;
+         left--) {
         const uint8_t *m = p - distance;
-        const size_t same = p[longest] == m[longest] ? b2i_lz_equal(p, m, end) : 0;
+        const size_t same = p[longest] == m[longest] ? match_len(p, m, end) : 0;
         const uint32_t price = s->dist[dist_sym(d, (unsigned)distance - 1)];
         if (same > longest) {
             const bool has_back = at - t->begin >= MAX_BACK && at - distance >= MAX_BACK;
-            longest = same < MAX_MATCH ? same : MAX_MATCH;
+            longest = same;
             for (size_t back = has_back ? equal_back(p, m) : 0;; back = 0) {
                 const size_t len = same + back < MAX_MATCH ? same + back : MAX_MATCH;
                 const size_t from = at - t->begin - back, to = from + len;
@@ -140,6 +147,7 @@ static void try_matches(const deflater *d, parser *s, const part *t, size_t at)
         step = s->chain[(at - distance) % PARSED];
         distance += step;
     }
+    return longest == MAX_MATCH;
 }
 
 /* Finds the cheapest way through a part. */
@@ -152,10 +160,12 @@ static void find_way(const deflater *d, parser *s, const part *t)
         const size_t from = at - t->begin, run = at > 0 ? run_len(src + at, src + t->end) : 0;
         (void)relax(s, from, 1, 1, s->lit[src[at]]);
         if (run == 0) {
-            if (b2i_ld32le(src + at) != b2i_ld32le(src + at + 1)) { /* or a run begins */
-                try_matches(d, s, t, at);
+            const bool runs = b2i_ld32le(src + at) == b2i_ld32le(src + at + 1); /* from here on */
+            const size_t left = t->end - at, most = left < MAX_MATCH ? left : MAX_MATCH;
+            const size_t next = at + (!runs && try_matches(d, s, t, at) ? most : 1);
+            for (at++; at < next; at++) { /* inside of a long match nothing is looked for */
+                (void)relax(s, at - t->begin, 1, 1, s->lit[src[at]]);
             }
-            at++;
             continue;
         }
         if (run > 1) {
