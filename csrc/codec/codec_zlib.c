@@ -153,10 +153,9 @@ enum {
     STORED_HEAD = 5,
     MIN_LIBRARY = 3,
     MIN_CHEAPEST = 5,
-    EASY = 6,              /* what shrinks to such a part needs no library */
+    EASY = 8,              /* what shrinks to such a part needs no library */
     QUITE_EASY = 16,       /* what does to such a part is not parsed again, */
     EASIEST = 24,          /* or, at the highest level, to such a one */
-    EASIER = 8,            /* what does needs no library, either way */
     NEXT_TO_NOTHING = 512, /* at the highest level, only what shrinks to such a part */
     EASY_LEVEL = 8,        /* of the library, for what is between: it saves a quarter of some */
     VERY_EASY = 32,        /* what shrinks to such a part */
@@ -316,12 +315,10 @@ static b2c_status improve(b2i_codec_state *state, int clevel, const uint8_t *src
         B2I_TRY(encode_quickly(state, &cheapest, src, n, dst + easy, easy - 1, &len, NULL));
         keep_smaller(dst, out_len, len);
     }
-    if (*out_len <= n / (is_best ? NEXT_TO_NOTHING : EASIER)) {
+    if (!is_best || *out_len <= n / NEXT_TO_NOTHING) {
         return B2C_OK;
     }
-    const int level = !is_best                ? library_levels[clevel]
-                      : easy <= n / VERY_EASY ? VERY_EASY_LEVEL
-                                              : EASY_LEVEL;
+    const int level = easy <= n / VERY_EASY ? VERY_EASY_LEVEL : EASY_LEVEL;
     B2I_TRY(encode_well(state, level, 0, src, n, dst + *out_len, *out_len - 1, &len));
     keep_smaller(dst, out_len, len);
     return B2C_OK;
@@ -355,8 +352,7 @@ static b2c_status zlib_encode(b2i_codec_state *state, int clevel, const b2i_dict
             return encode_quickly(state, &codes_alone, src, n, dst, cap, out_len, NULL);
         }
     }
-    const size_t part = clevel < MIN_CHEAPEST ? EASIER : EASY;
-    size_t room = n / part < cap ? n / part : cap, nhard;
+    size_t room = n / EASY < cap ? n / EASY : cap, nhard;
     B2I_TRY(encode_quickly(state, &easy, src, n, dst, room, out_len, NULL));
     if (*out_len == 0) {
         B2I_TRY(find_hard(state, src, n, dst, cap, &nhard));

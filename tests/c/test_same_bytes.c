@@ -82,7 +82,7 @@ int main(void)
         { B2C_CODEC_LZ4, true, 0x22d904ee41329a05 },
         { B2C_CODEC_LZ4HC, false, 0x66fe6d68c5e23a39 },
         { B2C_CODEC_LZ4HC, true, 0x6aad1d6957032c6c },
-        { B2C_CODEC_ZLIB, false, 0x50c0facd3a87cc40 },
+        { B2C_CODEC_ZLIB, false, 0x65eec49a622267bd },
         { B2C_CODEC_ZSTD, false, 0xd1b44ceb3fdfb035 },
         { B2C_CODEC_ZSTD, true, 0x854911b7ab28070e },
     };
