@@ -18,9 +18,10 @@ enum {
     LZ_HAS_DICTS = 0,
     LZ_HAS_BRIEF = 0,
     LZ_AVOIDS_NEAR = 0, /* it gains nothing */
-    FAR_BASE = 8191,    /* distance - 1 of the smallest far match */
-    MAX_RUN = 32,       /* literals per control byte */
-    MIN_LONG = 9,       /* bytes of a match from which on its length needs more than three bits, */
+    LZ_MAX_MORE = 0,
+    FAR_BASE = 8191, /* distance - 1 of the smallest far match */
+    MAX_RUN = 32,    /* literals per control byte */
+    MIN_LONG = 9,    /* bytes of a match from which on its length needs more than three bits, */
     MAX_SHORT = MIN_LONG + 255, /* and more than another byte */
     SHORT = 1 + MAX_RUN + 8,    /* room for a sequence of no more, and a short match */
     FIRST_MARK = 0x20           /* encoders set it in the first byte, decoders ignore it */

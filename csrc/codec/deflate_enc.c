@@ -21,6 +21,7 @@ enum {
     LZ_HAS_DICTS = 0,
     LZ_HAS_BRIEF = 0,
     LZ_AVOIDS_NEAR = 0, /* near distances take fewer bits */
+    LZ_MAX_MORE = 0,
     END_OF_BLOCK = 256,
     FIRST_LEN = 257,
     NLENS = 29,

@@ -13,6 +13,7 @@
  *   LZ_HAS_DICTS                        whether there are words that are known before
  *   LZ_HAS_BRIEF                        whether lz_brief.h is used
  *   LZ_AVOIDS_NEAR                      whether near matches are avoided, see distance_to_take()
+ *   LZ_MAX_MORE                         by how much steps of search_pairs() grow at most, or 0
  *
  * The search is greedy, with a hash table of positions, and the step between positions grows with
  * every miss.  Runs of a byte are tried before the table and do not enter it: it keeps the starts
@@ -357,7 +358,8 @@ static B2I_LZ_APART bool search_pairs(search *state, const gear *g, const uint8_
                     }
                 }
             } else {
-                p += 1 + ((size_t)(p - c.anchor) >> skip_log);
+                const size_t more = (size_t)(p - c.anchor) >> skip_log;
+                p += 1 + (LZ_MAX_MORE > 0 && more > LZ_MAX_MORE ? LZ_MAX_MORE : more);
                 continue;
             }
         }

@@ -888,6 +888,18 @@ typedef enum { rep_untested, rep_not, rep_confirmed } repeat_state_e;
 typedef enum { favorCompressionRatio=0, favorDecompressionSpeed } HCfavor_e;
 
 
+/* blosc2c: Whether a match at matchPtr, which may begin up to lookBackLength before, can be longer
+ * than 'longest'.  Where none begins before, the last four bytes of it tell, and need not be asked
+ * for two by two; chains are swapped with less than that.  What is found stays the same. */
+LZ4_FORCE_INLINE int
+LZ4HC_mayBeLonger(const BYTE* const ip, const BYTE* const matchPtr,
+                  int const lookBackLength, int const longest, int const chainSwap)
+{
+    if (lookBackLength == 0 && !chainSwap)   /* longest >= MINMATCH-1 */
+        return LZ4_read32(ip + longest - 3) == LZ4_read32(matchPtr + longest - 3);
+    return LZ4_read16(ip - lookBackLength + longest - 1) == LZ4_read16(matchPtr - lookBackLength + longest - 1);
+}
+
 LZ4_FORCE_INLINE LZ4HC_match_t
 LZ4HC_InsertAndGetWiderMatch (
         LZ4HC_CCtx_internal* const hc4,
@@ -937,7 +949,7 @@ LZ4HC_InsertAndGetWiderMatch (
             const BYTE* const matchPtr = prefixPtr + (matchIndex - prefixIdx);
             assert(matchPtr < ip);
             assert(longest >= 1);
-            if (LZ4_read16(iLowLimit + longest - 1) == LZ4_read16(matchPtr - lookBackLength + longest - 1)) {
+            if (LZ4HC_mayBeLonger(ip, matchPtr, lookBackLength, longest, chainSwap)) {
                 if (LZ4_read32(matchPtr) == pattern) {
                     int const back = lookBackLength ? LZ4HC_countBack(ip, matchPtr, iLowLimit, prefixPtr) : 0;
                     matchLength = MINMATCH + (int)LZ4_count(ip+MINMATCH, matchPtr+MINMATCH, iHighLimit);
@@ -947,6 +959,7 @@ LZ4HC_InsertAndGetWiderMatch (
                         offset = (int)(ipIndex - matchIndex);
                         sBack = back;
                         DEBUGLOG(7, "Found match of len=%i within prefix, offset=%i, back=%i", longest, offset, -back);
+                        if (longest == (int)(iHighLimit - iLowLimit)) break;   /* blosc2c: none is longer */
             }   }   }
         } else {   /* lowestMatchIndex <= matchIndex < dictLimit : within Ext Dict */
             const BYTE* const matchPtr = dictStart + (matchIndex - dictIdx);
@@ -1125,6 +1138,10 @@ LZ4HC_InsertAndFindBestMatch(LZ4HC_CCtx_internal* const hc4,   /* Index table wi
 }
 
 
+/* blosc2c: From level 5 on, what is better than a long match is found soon.  (Of attempts to find one
+ * at all none can be saved: planes that are the same as the one before depend on them.) */
+enum { LZ4HC_LEAST_SAVED = 16, LZ4HC_LONG_MATCH = 48, LZ4HC_STEP_LOG = 7, LZ4HC_MAX_STEP = 31 };
+
 LZ4_FORCE_INLINE int LZ4HC_compress_hashChain (
     LZ4HC_CCtx_internal* const ctx,
     const char* const source,
@@ -1138,6 +1155,7 @@ LZ4_FORCE_INLINE int LZ4HC_compress_hashChain (
 {
     const int inputSize = *srcSizePtr;
     const int patternAnalysis = (maxNbAttempts > 128);   /* levels 9+ */
+    const int nbOfBetter = maxNbAttempts >> (maxNbAttempts >= LZ4HC_LEAST_SAVED);   /* blosc2c */
 
     const BYTE* ip = (const BYTE*) source;
     const BYTE* anchor = ip;
@@ -1164,7 +1182,11 @@ LZ4_FORCE_INLINE int LZ4HC_compress_hashChain (
     /* Main Loop */
     while (ip <= mflimit) {
         m1 = LZ4HC_InsertAndFindBestMatch(ctx, ip, matchlimit, maxNbAttempts, patternAnalysis, dict);
-        if (m1.len<MINMATCH) { ip++; continue; }
+        {   size_t const nbLiterals = (size_t)(ip - anchor);   /* blosc2c: where nothing was found for long, steps grow */
+            if (m1.len<MINMATCH) { ip += 1 + MIN(nbLiterals >> LZ4HC_STEP_LOG, LZ4HC_MAX_STEP - 1); continue; }
+            if (nbLiterals >> LZ4HC_STEP_LOG)
+                for ( ; ip > anchor && ip - m1.off > ctx->prefixStart && ip[-1] == ip[-1 - m1.off]; ip--) m1.len++;
+        }
 
         /* saved, in case we would skip too much */
         start0 = ip; m0 = m1;
@@ -1175,7 +1197,7 @@ _Search2:
             start2 = ip + m1.len - 2;
             m2 = LZ4HC_InsertAndGetWiderMatch(ctx,
                             start2, ip + 0, matchlimit, m1.len,
-                            maxNbAttempts, patternAnalysis, 0, dict, favorCompressionRatio);
+                            m1.len < LZ4HC_LONG_MATCH ? maxNbAttempts : nbOfBetter, patternAnalysis, 0, dict, favorCompressionRatio);
             start2 += m2.back;
         } else {
             m2 = nomatch;  /* do not search further */
@@ -1220,7 +1242,7 @@ _Search3:
             start3 = start2 + m2.len - 3;
             m3 = LZ4HC_InsertAndGetWiderMatch(ctx,
                             start3, start2, matchlimit, m2.len,
-                            maxNbAttempts, patternAnalysis, 0, dict, favorCompressionRatio);
+                            m2.len < LZ4HC_LONG_MATCH ? maxNbAttempts : nbOfBetter, patternAnalysis, 0, dict, favorCompressionRatio);
             start3 += m3.back;
         } else {
             m3 = nomatch;  /* do not search further */
