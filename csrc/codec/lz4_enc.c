@@ -130,7 +130,7 @@ static const level levels[] = {
     { { 5, 1 }, { 5, 1 }, 5, 1, { 1, 1 } },           /* 8 */
     { { 5, 1 }, { 5, 1 }, 5, NO_HIGH, { 1, 1 } },     /* 9 */
     { { 0, 0 }, { 8, 0 }, PAIRS, NO_HIGH, { 0, 0 } }, /* for LZ4HC */
-    { { 0, 0 }, { 9, 0 }, PAIRS, NO_HIGH, { 0, 0 } }, /* for b2i_lz4_look_at() */
+    { { 0, 0 }, { 9, 1 }, PAIRS, NO_HIGH, { 0, 0 } }, /* for b2i_lz4_look_at() */
 };
 
 /* ---- dictionaries ---- */

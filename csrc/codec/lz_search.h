@@ -13,7 +13,7 @@
  *   LZ_HAS_DICTS                        whether there are words that are known before
  *   LZ_HAS_BRIEF                        whether lz_brief.h is used
  *   LZ_AVOIDS_NEAR                      whether near matches are avoided, see distance_to_take()
- *   LZ_MAX_MORE                         by how much steps of search_pairs() grow at most, or 0
+ *   LZ_MAX_MORE                         see capped_more(); 0: steps grow
  *
  * The search is greedy, with a hash table of positions, and the step between positions grows with
  * every miss.  Runs of a byte are tried before the table and do not enter it: it keeps the starts
@@ -46,7 +46,7 @@ enum {
 
 typedef struct gear {
     uint8_t skip_log; /* 4 or more: the step grows by one every 2^skip_log misses */
-    uint8_t step;     /* after a match */
+    uint8_t step;     /* after a match; of search_pairs(), 0: capped_more() */
 } gear;
 
 enum {
@@ -307,6 +307,16 @@ static inline size_t swap_slot(uint32_t *slot, uint32_t at)
     return distance <= LZ_MAX_DISTANCE ? distance : 0;
 }
 
+/*
+ * By how much steps grow after so many bytes without a match: not beyond LZ_MAX_MORE, or hardly
+ * anything enters the tables, until it is clear that there is nothing.
+ */
+static inline size_t capped_more(size_t n, unsigned skip_log)
+{
+    enum { CLEAR = 2 * 65536 };
+    return LZ_MAX_MORE + (n > CLEAR ? (n - CLEAR) >> skip_log : 0);
+}
+
 /* The tables of search_pairs() get the first and the last positions of a match of len bytes at p.
  */
 static inline void learn_match(const search *c, const uint8_t *p, size_t len)
@@ -358,8 +368,11 @@ static B2I_LZ_APART bool search_pairs(search *state, const gear *g, const uint8_
                     }
                 }
             } else {
-                const size_t more = (size_t)(p - c.anchor) >> skip_log;
-                p += 1 + (LZ_MAX_MORE > 0 && more > LZ_MAX_MORE ? LZ_MAX_MORE : more);
+                size_t more = (size_t)(p - c.anchor) >> skip_log;
+                if (LZ_MAX_MORE > 0 && more > LZ_MAX_MORE && g->step == 0) {
+                    more = capped_more((size_t)(p - c.anchor), skip_log);
+                }
+                p += 1 + more;
                 continue;
             }
         }
