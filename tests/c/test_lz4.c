@@ -149,10 +149,15 @@ static void test_ours_reads_library(void)
     free(back);
 }
 
-/*
- * LZ4HC keeps the library's state from stream to stream: that shows in nothing it makes.  Streams
- * that begin with many literals may be others, for the first ones are not given to the library.
- */
+/* So many bytes of noise at the start, or more, are not all given to the library. */
+static bool begins_hard(const uint8_t *block, size_t len)
+{
+    enum { HARD = 1024 };
+    b2i_reader r = b2i_rd_init(b2i_span_of(block, len), 0);
+    return read_long(&r, b2i_rd_u8(&r) >> 4) >= HARD;
+}
+
+/* LZ4HC keeps the library's state from stream to stream: that shows in nothing it makes. */
 static void test_kept_state(void)
 {
     enum { N = 70000 };
@@ -166,7 +171,7 @@ static void test_kept_state(void)
         size_t cap = round % 5 == 0 ? n / 3 : n - 1, len = 0;
         generate(data, n, 1 + round % (NKINDS - 1), (uint64_t)round);
         CHECK_EQ(hc->encode(state, level, NULL, data, n, ours, cap, &len), B2C_OK);
-        if (len != 0 && ours[0] >> 4 < 15) {
+        if (len != 0 && !begins_hard(ours, len)) {
             int want = LZ4_compress_HC((const char *)data, (char *)theirs, (int)n,
                                        LZ4_compressBound((int)n), level);
             CHECK_EQ(len, want);
@@ -639,7 +644,7 @@ int main(void)
         .foreign_decode = decode_by_library,
 #endif
         .max_clevel = B2I_LZ4_MID,
-        .hash = 0xe83ad582f61f2c03,
+        .hash = 0x62c6e8050afe91ed,
         .slack = 8,
     };
     begin(&lz4, 1 << 20);
