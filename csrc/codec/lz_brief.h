@@ -73,8 +73,10 @@ static inline size_t equal_briefly(const uint8_t *p, const uint8_t *q, const uin
     return b2i_lz_equal_more(p, q, n, max);
 }
 
-/* The distance to take for a match of len bytes at p, which is noted; 'spreads' as in
- * search_segment(). */
+/*
+ * The distance to take for a match of len bytes at p, which is noted; 'spreads' as in
+ * search_segment().  What is elected has won more often than it has lost.
+ */
 static inline size_t note_match(search *c, habits *h, const uint8_t *p, size_t len,
                                 const bool spreads)
 {
@@ -238,8 +240,10 @@ static inline bool put_items(search *c, const window *w, const uint8_t *p, uint6
     return true;
 }
 
-/* A match that the table has for one of the positions from *at up to 'stop', which *at becomes
- * else. */
+/*
+ * A match that the table has for one of the positions from *at up to 'stop': *at becomes its end,
+ * or 'stop' where there is none.  False when the output is full.
+ */
 static inline bool put_other(search *c, const window *w, const uint8_t **at, const uint8_t *stop)
 {
     const uint8_t *p = *at;
