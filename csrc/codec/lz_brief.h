@@ -12,14 +12,13 @@
 #define B2I_LZ_BRIEF_H
 
 /*
- * Whether so many matches are in n bytes, and so few runs, that this search does well.  Short
+ * Whether so many matches, and no runs, are in n bytes that this search would do well.  Short
  * streams would begin with an empty table, and lack what is in that one.
  */
 static inline bool is_brief(const search *c, const habits *h, size_t n)
 {
-    enum { SHORT_STREAM = 8192, BYTES = 32, RUNS = 16 };
-    return c->src_end - c->src > SHORT_STREAM && h->nmatches >= n / BYTES &&
-           h->nruns <= h->nmatches / RUNS;
+    enum { SHORT_STREAM = 8192, BYTES = 16 };
+    return c->src_end - c->src > SHORT_STREAM && h->nmatches >= n / BYTES && h->nruns == 0;
 }
 
 /* The window of a segment up to 'end': from 'base' on, which stays or moves on by its half. */

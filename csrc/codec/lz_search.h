@@ -91,9 +91,9 @@ typedef struct search {
     uint32_t next_step; /* the step behind the next one, see search_segment() */
     uint32_t step;   /* to the next position; a match is often followed by another, so 1 at first */
     size_t distance; /* of the last match that was found */
-    const uint8_t *base; /* of the window of lz_brief.h, NULL: there is none yet */
-    bool is_brief;       /* its search does well, and nearly all matches were with what is */
-    size_t period;       /* so far back, or 0 */
+    const uint8_t *base;        /* of the window of lz_brief.h, NULL: there is none yet */
+    bool seems_brief, is_brief; /* its search would do well: in one segment, in two */
+    size_t period;              /* how far back nearly all matches of it were lately, or 0 */
 } search;
 
 /* Whether two literals and a run do as well as a match of len bytes at p that is far away. */
@@ -290,7 +290,9 @@ B2I_LZ_TEMPLATE bool search_segment(search *state, const gear *g, const unsigned
     }
 done:
     if (LZ_HAS_BRIEF && !knows && min_len < 8) {
-        c.is_brief = is_brief(&c, &lately, (size_t)(p - state->p));
+        const bool was_brief = c.seems_brief;
+        c.seems_brief = is_brief(&c, &lately, (size_t)(p - state->p));
+        c.is_brief = was_brief && c.seems_brief;
     }
     c.p = p;
     c.next_step = next_step;
@@ -513,12 +515,11 @@ static inline bool saves_enough(const search *c)
  */
 static inline size_t length_of(const search *c, const level *lv, unsigned k, size_t segment)
 {
-    enum { LONG_SEGMENT = 1024 };
     if (c->is_brief) {
         return k >= 2 ? MAX_SEGMENT : segment / 4;
     }
     const bool tries = LZ_HAS_BRIEF && lv->patience != NO_HIGH && k < 2;
-    return tries && segment >= LONG_SEGMENT ? segment / 2 : segment;
+    return tries && segment == MAX_SEGMENT ? segment / 2 : segment;
 }
 
 /* Up to 'end', or a little further, or until enough is saved.  False when that will not fit. */
