@@ -82,11 +82,14 @@ static inline size_t note_match(search *c, habits *h, const uint8_t *p, size_t l
     const size_t taken = spreads ? distance_to_take(c->src, p, len, c->distance) : c->distance;
     h->nmatches++;
     h->nruns += c->distance == 1;
-    if (spreads && taken == h->elected) {
+    if (!spreads) {
+        return taken;
+    }
+    if (taken == h->elected) {
         h->nvotes++;
-    } else if (spreads && h->nvotes > 0) {
+    } else if (h->nvotes > 0) {
         h->nvotes--;
-    } else if (spreads) {
+    } else {
         h->elected = taken;
     }
     return taken;
@@ -250,12 +253,12 @@ static inline bool put_other(search *c, const window *w, const uint8_t **at, con
         const uint64_t word = b2i_ld64le(p);
         const uint8_t *q = swap_word(w, word_slot(word), p);
         if (b2i_ld32le(q) == (uint32_t)word) {
-            for (; p > c->anchor && q > c->src && p[-1] == q[-1]; p--, q--) {
-            }
-            const size_t len = 4 + equal_briefly(p + 4, q + 4, c->src_end - LZ_LAST_LITERALS);
-            const size_t distance = distance_to_take(c->src, p, len, (size_t)(p - q));
+            const size_t found = (size_t)(p - q), back = equal_before(c, p, found);
+            const size_t len =
+                back + 4 + equal_briefly(p + 4, q + 4, c->src_end - LZ_LAST_LITERALS);
+            p -= back;
             *at = p + len;
-            return put_item(c, w, p, len, distance);
+            return put_item(c, w, p, len, distance_to_take(c->src, p, len, found));
         }
     }
     *at = stop;
