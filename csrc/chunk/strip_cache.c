@@ -6,38 +6,70 @@
 
 #include <string.h>
 
-b2i_strip *b2i_strip_of(b2i_strip_cache *cache, const b2i_strip_key *key)
+/* A wide strip that was not used for so many rounds makes room for those of other contexts. */
+enum { WIDE_ROUNDS = 64 };
+
+/* Of the wide strips of all contexts. */
+static size_t wide_nbytes;
+
+static void give_back(size_t nbytes)
 {
-    b2i_strip *found = NULL, *oldest = &cache->strips[0];
-    for (uint32_t i = 0; i < B2I_NSTRIPS; i++) {
-        b2i_strip *s = &cache->strips[i];
-        found = memcmp(&s->key, key, sizeof *key) == 0 ? s : found;
-        oldest = s->round < oldest->round ? s : oldest;
+    (void)__atomic_sub_fetch(&wide_nbytes, nbytes, __ATOMIC_RELAXED);
+}
+
+/* False: they have too many. */
+static bool take_wide(size_t nbytes)
+{
+    if (__atomic_add_fetch(&wide_nbytes, nbytes, __ATOMIC_RELAXED) > B2I_WIDE_NBYTES) {
+        give_back(nbytes);
+        return false;
     }
-    if (found == NULL) {
-        found = oldest;
-        found->key = *key;
-        found->n = 0;
-        found->is_filled = false;
-    }
-    found->round = ++cache->round;
-    return found;
+    return true;
 }
 
 static void drop(b2i_strip *s)
 {
     b2i_scratch_free(&s->bytes);
+    give_back(s->wide);
+    s->wide = 0;
     s->is_filled = false;
 }
 
-/* Of those with bytes, but for 'strip', the one that was not used for longest, or NULL. */
+b2i_strip *b2i_strip_of(b2i_strip_cache *cache, const b2i_strip_key *key)
+{
+    b2i_strip *found = NULL, *oldest = &cache->strips[0];
+    cache->round++;
+    for (uint32_t i = 0; i < B2I_NSTRIPS; i++) {
+        b2i_strip *s = &cache->strips[i];
+        found = memcmp(&s->key, key, sizeof *key) == 0 ? s : found;
+        oldest = s->round < oldest->round ? s : oldest;
+        if (s->wide > 0 && cache->round - s->round > WIDE_ROUNDS) {
+            drop(s);
+        }
+    }
+    if (found == NULL) {
+        found = oldest;
+        if (found->wide > 0) {
+            drop(found);
+        }
+        found->key = *key;
+        found->n = 0;
+        found->nfar = 0;
+        found->is_filled = false;
+    }
+    found->round = cache->round;
+    return found;
+}
+
+/* Of those with bytes, but for wide ones and 'strip', the one that was not used for longest, or
+ * NULL. */
 static b2i_strip *oldest_other(b2i_strip_cache *cache, const b2i_strip *strip, size_t *nbytes)
 {
     b2i_strip *oldest = NULL;
     *nbytes = 0;
     for (uint32_t i = 0; i < B2I_NSTRIPS; i++) {
         b2i_strip *s = &cache->strips[i];
-        if (s != strip && s->bytes.cap > 0) {
+        if (s != strip && s->wide == 0 && s->bytes.cap > 0) {
             oldest = oldest == NULL || s->round < oldest->round ? s : oldest;
             *nbytes += s->bytes.cap;
         }
@@ -45,12 +77,29 @@ static b2i_strip *oldest_other(b2i_strip_cache *cache, const b2i_strip *strip, s
     return oldest;
 }
 
+static uint8_t *wide_room(b2i_strip *strip, size_t nbytes)
+{
+    uint8_t *room = NULL;
+    drop(strip);
+    if (take_wide(nbytes)) {
+        strip->wide = nbytes;
+        room = b2i_scratch_get(&strip->bytes, nbytes);
+        if (room == NULL) {
+            drop(strip);
+        }
+    }
+    return room;
+}
+
 uint8_t *b2i_strip_room(b2i_strip_cache *cache, b2i_strip *strip, size_t nbytes)
 {
     size_t others;
     b2i_strip *other;
     strip->is_filled = false;
-    if (strip->bytes.cap / 2 > nbytes) {
+    if (nbytes > B2I_STRIPS_NBYTES) {
+        return wide_room(strip, nbytes);
+    }
+    if (strip->wide > 0 || strip->bytes.cap / 2 > nbytes) {
         drop(strip);
     }
     size_t size = strip->bytes.cap > nbytes ? strip->bytes.cap : nbytes;

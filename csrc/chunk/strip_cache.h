@@ -9,8 +9,11 @@
 #include "alloc.h"
 #include "blosc2c.h"
 
-/* Bytes that a context keeps at most. */
+/* Bytes that a context keeps at most, but for strips that are larger alone: */
 #define B2I_STRIPS_NBYTES ((size_t)4 << 20)
+
+/* bytes of these that all contexts of the process keep together at most. */
+#define B2I_WIDE_NBYTES ((size_t)32 << 20)
 
 /*
  * A box but for where it lies along one dimension, of one state of one object as an array; 0 where
@@ -30,7 +33,9 @@ typedef struct b2i_strip {
     b2i_strip_key key;
     uint64_t first, n;
     bool is_filled; /* the items are in 'bytes', as a C-ordered array; else they were only wanted */
+    uint32_t nfar;  /* reads of the same blocks, but far from the items before, one after another */
     b2i_scratch bytes;
+    size_t wide;    /* bytes that count for B2I_WIDE_NBYTES */
     uint64_t round; /* the last one that used it */
 } b2i_strip;
 
@@ -45,7 +50,10 @@ typedef struct b2i_strip_cache {
 /* The strip of a key; for a new one that which was not used for longest, without items (n is 0). */
 b2i_strip *b2i_strip_of(b2i_strip_cache *cache, const b2i_strip_key *key);
 
-/* Room for the items of a strip, which others may lose for it; or NULL. */
+/*
+ * Room for the items of a strip, no more than B2I_WIDE_NBYTES, which others may lose for it unless
+ * it is a wide one; NULL when there is none.
+ */
 uint8_t *b2i_strip_room(b2i_strip_cache *cache, b2i_strip *strip, size_t nbytes);
 
 void b2i_strips_free(b2i_strip_cache *cache);

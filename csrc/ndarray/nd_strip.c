@@ -3,7 +3,8 @@
  *
  * A column runs through many blocks, too many to be kept, and takes a little of each.  Who reads
  * a second one near the first gets those beside it decoded as well: a strip, which the context
- * keeps for the next ones.
+ * keeps for the next ones.  Who reads one here and one there gets all that the blocks have beside
+ * them kept, if that is not much.
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include "nd.h"
@@ -13,6 +14,9 @@
  * costs little beside that.
  */
 enum { STRIP_PART = 8 };
+
+/* After so many reads of the same blocks far from the items before, all of them are kept. */
+enum { FAR_READS = 2 };
 
 /* Items along one dimension. */
 typedef struct b2i_window {
@@ -94,15 +98,29 @@ static void take(const b2i_strip *strip, const b2i_selection *sel, uint8_t *dst)
     b2i_copy_run(&copy, strip->bytes.p + at, dst);
 }
 
-/* Reads the strip; *is_there is false when there is no memory for it. */
+static bool is_beside(const window *w, const b2i_strip *strip)
+{
+    return w->first + w->n >= strip->first && w->first <= strip->first + strip->n;
+}
+
+/* From now on the strip is of these items, which are not there yet. */
+static void want(b2i_strip *strip, window w)
+{
+    strip->first = w.first;
+    strip->n = w.n;
+    strip->is_filled = false;
+}
+
+/* Reads items for the strip; *is_there is false when there is no memory for them. */
 static b2c_status fill(const b2c_schunk *s, b2c_ctx *ctx, const b2i_selection *sel,
-                       b2i_strip *strip, bool *is_there, b2c_error *err)
+                       b2i_strip *strip, window w, bool *is_there, b2c_error *err)
 {
     b2i_strip_key box = strip->key;
     b2i_selection wide;
-    box.start[box.dim] = strip->first;
-    box.count[box.dim] = strip->n;
+    box.start[box.dim] = w.first;
+    box.count[box.dim] = w.n;
     box.step[box.dim] = 1;
+    want(strip, w);
     B2I_TRY(b2i_select_box(sel->grid, (b2i_box){ box.start, box.count, box.step }, &wide, err));
     uint8_t *room = b2i_strip_room(ctx->strips, strip, (size_t)wide.nbytes);
     *is_there = room != NULL;
@@ -129,13 +147,17 @@ b2c_status b2i_nd_read_strip(const b2c_schunk *s, b2c_ctx *ctx, const b2i_select
     uint64_t i = sel->walk.box.start[dim];
     bool is_there = strip->is_filled && i >= strip->first && i - strip->first < strip->n;
     if (!is_there) {
-        bool is_near =
-            strip->n > 0 && w.first + w.n >= strip->first && w.first <= strip->first + strip->n;
-        strip->first = w.first;
-        strip->n = w.n;
-        strip->is_filled = false;
-        if (is_near) {
-            B2I_TRY(fill(s, ctx, sel, strip, &is_there, err));
+        window block = block_around(sel->grid, dim, i);
+        bool is_new = strip->n == 0 || strip->first - block.first >= block.n;
+        bool is_near = strip->n > 0 && is_beside(&w, strip);
+        strip->nfar = is_new ? 0 : strip->nfar + !is_near;
+        if (strip->nfar >= FAR_READS && sel->nbytes <= B2I_WIDE_NBYTES / block.n) {
+            B2I_TRY(fill(s, ctx, sel, strip, block, &is_there, err));
+        }
+        if (!is_there && is_near) {
+            B2I_TRY(fill(s, ctx, sel, strip, w, &is_there, err));
+        } else if (!is_there) {
+            want(strip, w);
         }
     }
     if (is_there) {

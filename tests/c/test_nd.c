@@ -528,9 +528,10 @@ static void test_columns_without_memory(void)
         b2c_ctx *own = NULL;
         CHECK_EQ(b2c_ctx_new(NULL, 1, NULL, &own, NULL), B2C_OK);
         some_failed = false;
-        for (uint64_t c = 20; c < 24; c++) {
-            const uint64_t start[] = { 0, c };
-            b2i_alloc_fail_at(n, c == 22); /* 22: all from the n-th on */
+        static const uint64_t columns[] = { 20, 21, 22, 23, 300, 600, 9 }; /* near, then far */
+        for (size_t k = 0; k < sizeof columns / sizeof *columns; k++) {
+            const uint64_t c = columns[k], start[] = { 0, c };
+            b2i_alloc_fail_at(n, c % 3 == 1); /* one, or all from the n-th on */
             b2c_status st =
                 b2c_nd_read(s, own, &nd, start, count, step, column, sizeof column, NULL);
             some_failed = some_failed || b2i_alloc_count() >= n;

@@ -152,6 +152,25 @@ def test_columns_beside_the_last_two_are_there():
             calls.clear()
             np.testing.assert_array_equal(b[:, i], A[:, i])
             assert (sum(calls) < len(frame) / 4) == is_there, i
+        for i, is_there in ((7, False), (800, True), (300, True), (899, True), (0, True)):
+            calls.clear()
+            np.testing.assert_array_equal(b[:, i], A[:, i])
+            assert (sum(calls) == 0) == is_there, i
+
+
+@pytest.mark.parametrize("n", (2000, 6000))
+def test_columns_far_from_each_other_of_many_arrays(n):
+    """Some are kept whole, others are too large, or too many."""
+    a = np.arange(1000 * n, dtype="<i4").reshape(1000, n)
+    arrays = [b2.asarray(a * k, chunks=(250, n), blocks=(4, n)) for k in range(1, 6)]
+    for step in range(12):
+        for k, b in enumerate(arrays, 1):
+            i = (step * 617 + k * 1001) % n
+            np.testing.assert_array_equal(b[::3, i], a[::3, i] * k)
+        if step == 6:
+            a[30] = -1
+            for k, b in enumerate(arrays, 1):
+                b[30] = a[30] * k
 
 
 def test_more_arrays_in_turn_than_are_kept():
