@@ -74,6 +74,14 @@ static size_t put_run(uint8_t byte, uint8_t *dst, size_t cap)
     return len;
 }
 
+b2c_status b2i_plan_encode(b2i_worker *w, const b2i_plan *plan, const b2i_dict *dict, int clevel,
+                           b2i_span src, uint8_t *dst, size_t room, size_t *len, b2c_error *err)
+{
+    b2i_codec_state_tell(w->codecs, !b2i_pipeline_is_empty(&plan->pipeline, false));
+    b2c_status st = plan->codec->encode(w->codecs, clevel, dict, src.p, src.n, dst, room, len);
+    return st == B2C_OK ? st : b2i_fail(err, st, B2C_NO_OFFSET, b2c_status_text(st));
+}
+
 /* Compresses one stream of block i; *clen 0 when it does not get smaller. */
 static b2c_status encode_stream(b2i_worker *w, const b2i_plan *plan, uint32_t i, int clevel,
                                 b2i_span src, uint8_t *dst, size_t cap, size_t *clen,
@@ -90,8 +98,7 @@ static b2c_status encode_stream(b2i_worker *w, const b2i_plan *plan, uint32_t i,
     if (codec->encode_block != NULL || room == 0) {
         return B2C_OK;
     }
-    b2c_status st = codec->encode(w->codecs, clevel, plan->dict, src.p, src.n, dst, room, clen);
-    return st == B2C_OK ? st : b2i_fail(err, st, B2C_NO_OFFSET, b2c_status_text(st));
+    return b2i_plan_encode(w, plan, plan->dict, clevel, src, dst, room, clen, err);
 }
 
 /* One stream; *len 0 when it does not fit. */

@@ -59,6 +59,10 @@ b2i_span b2i_plan_block(const b2i_plan *plan, uint32_t i);
 /* What user code is told about it; clevel is that of the plan. */
 b2c_block b2i_plan_about(const b2i_plan *plan, uint32_t i);
 
+/* A stream by itself: encode() of the codec, which is told where it comes from. */
+b2c_status b2i_plan_encode(b2i_worker *w, const b2i_plan *plan, const b2i_dict *dict, int clevel,
+                           b2i_span src, uint8_t *dst, size_t room, size_t *len, b2c_error *err);
+
 /* Streams of a block of n bytes. */
 uint32_t b2i_plan_nstreams(const b2i_plan *plan, size_t n);
 

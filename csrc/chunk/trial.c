@@ -55,10 +55,7 @@ static b2c_status add_stream(b2i_worker *w, const b2i_plan *p, int clevel, const
     if (out == NULL) {
         return b2i_fail_memory(err);
     }
-    b2c_status st = p->codec->encode(w->codecs, clevel, NULL, src, n, out, n - 1, &len);
-    if (st != B2C_OK) {
-        return b2i_fail(err, st, B2C_NO_OFFSET, b2c_status_text(st));
-    }
+    B2I_TRY(b2i_plan_encode(w, p, NULL, clevel, b2i_span_of(src, n), out, n - 1, &len, err));
     *total += 4 + (len == 0 ? n : len);
     return B2C_OK;
 }

@@ -17,6 +17,9 @@ typedef struct b2i_codec_state b2i_codec_state;
 b2i_codec_state *b2i_codec_state_new(void); /* NULL: no memory */
 void b2i_codec_state_free(b2i_codec_state *state);
 
+/* Whether the streams that are encoded next are what filters made of items. */
+void b2i_codec_state_tell(b2i_codec_state *state, bool is_filtered);
+
 /* A dictionary prepared for one codec; read-only once made, shared by all workers. */
 typedef struct b2i_dict b2i_dict;
 

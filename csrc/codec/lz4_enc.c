@@ -206,6 +206,7 @@ static b2c_status begin(b2i_codec_state *state, const b2i_lz4_dict *dict, const 
                            .op_fast = dst + (room < SHORT ? 0 : room - SHORT),
                            .src_fast = src + (n < WIDE ? 0 : n - WIDE) };
     *s = search_begin(t, src, n, sink);
+    s->is_filtered = state->is_filtered;
     if (dict != NULL) {
         search_behind(s, dict->n, &dict->words);
     }

@@ -12,13 +12,15 @@
 #define B2I_LZ_BRIEF_H
 
 /*
- * Whether so many matches, and no runs, are in n bytes that this search would do well.  Short
- * streams would begin with an empty table, and lack what is in that one.
+ * Whether so many matches, and no runs, are in n bytes that this search would do well; what filters
+ * made may only begin like that.  Short streams would begin with an empty table, and lack what is
+ * in that one.
  */
 static inline bool is_brief(const search *c, const habits *h, size_t n)
 {
-    enum { SHORT_STREAM = 8192, BYTES = 16 };
-    return c->src_end - c->src > SHORT_STREAM && h->nmatches >= n / BYTES && h->nruns == 0;
+    enum { SHORT_STREAM = 8192 };
+    const size_t least = n / (c->is_filtered ? 16 : 24);
+    return c->src_end - c->src > SHORT_STREAM && h->nmatches >= least && h->nruns == 0;
 }
 
 /* The window of a segment up to 'end': from 'base' on, which stays or moves on by its half. */

@@ -92,6 +92,7 @@ typedef struct search {
     uint32_t step;   /* to the next position; a match is often followed by another, so 1 at first */
     size_t distance; /* of the last match that was found */
     const uint8_t *base;        /* of the window of lz_brief.h, NULL: there is none yet */
+    bool is_filtered;           /* see b2i_codec_state_tell() */
     bool seems_brief, is_brief; /* its search would do well: in one segment, in two */
     size_t period;              /* how far back nearly all matches of it were lately, or 0 */
 } search;
@@ -292,7 +293,7 @@ done:
     if (LZ_HAS_BRIEF && !knows && min_len < 8) {
         const bool was_brief = c.seems_brief;
         c.seems_brief = is_brief(&c, &lately, (size_t)(p - state->p));
-        c.is_brief = was_brief && c.seems_brief;
+        c.is_brief = (was_brief || !c.is_filtered) && c.seems_brief;
     }
     c.p = p;
     c.next_step = next_step;
