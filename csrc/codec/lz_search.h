@@ -462,6 +462,20 @@ static inline const uint8_t *search_end(const search *c)
     return c->src_end - SEARCH_END;
 }
 
+/*
+ * The low gear begins: its table gets some of what the high one has seen.  With an empty table it
+ * would lose the trial where something repeats only now and then.
+ */
+static void learn_before(search *c, const level *lv)
+{
+    enum { MOST = 1024, STEP = 8 };
+    const size_t before = (size_t)(c->p - c->src);
+    const uint8_t *p = c->p - (before < MOST ? before : MOST);
+    for (; c->p - p >= STEP; p += STEP) {
+        c->t->near[learn_slot(p, lv->low_len, HASH_LOG)] = position(&c->positions, p);
+    }
+}
+
 /* Codes the next segment in a gear and adds to its tally. */
 static bool shift_and_search(search *c, const level *lv, bool low, tally *t)
 {
@@ -529,7 +543,7 @@ static bool search_all(search *c, const level *lv, const uint8_t *end)
     const size_t segment = c->segment;
     tally high = { 0, 0 }, low = { 0, 0 };
     unsigned ntrials = NTRIALS;
-    bool is_low = false;
+    bool is_low = false, has_low = lv->low_len == PAIRS;
     for (unsigned k = 0; c->p < end && !saves_enough(c); k = (k + 1) % NSEGMENTS) {
         if (k == 0) {
             high = low = (tally){ 0, 0 };
@@ -543,6 +557,10 @@ static bool search_all(search *c, const level *lv, const uint8_t *end)
             is_low = k == 1 || k == 2;
         } else if (k == ntrials) {
             is_low = low_saves(&high, &low, lv->patience);
+        }
+        if (is_low && !has_low) {
+            learn_before(c, lv);
+            has_low = true;
         }
         c->segment = length_of(c, lv, k, segment);
         if (!shift_and_search(c, lv, is_low, is_low ? &low : &high) || is_hopeless(c)) {

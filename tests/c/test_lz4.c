@@ -315,8 +315,8 @@ static void test_own_dictionary(void)
         if (len > 0) {
             CHECK_EQ(decode_with(content, expected, len, n, data), B2C_OK);
         }
-        if (content.n >= HEAD && head == HEAD) {
-            CHECK(len > 0 && (plain == 0 || len + HEAD / 3 < plain));
+        if (content.n >= HEAD && head == HEAD) { /* that saves some of the head at least */
+            CHECK(len > 0 && (plain == 0 || len + HEAD / 5 < plain));
         }
     }
     free(bytes);
@@ -645,7 +645,7 @@ int main(void)
         .foreign_decode = decode_by_library,
 #endif
         .max_clevel = B2I_LZ4_MID,
-        .hash = 0x92d5c49755dc3c67,
+        .hash = 0xccc746606f71a172,
         .slack = 8,
     };
     begin(&lz4, 1 << 20);
