@@ -20,8 +20,9 @@
 #include "lz_copy.h"
 
 enum {
-    LITERALS = 32, /* at most, of one operation, and the step they are copied in */
-    FAST_IN = 48,  /* literals, a match, the next control byte; and more */
+    LITERALS = 32,       /* at most, of one operation, and the step they are copied in */
+    FULL = LITERALS - 1, /* the control byte of so many */
+    FAST_IN = 72,        /* two full runs of literals and what leads the next, or a match */
     FAST_OUT = LITERALS + B2I_LZ_RUN_ROOM,
     FAR_BASE = 8191, /* distance - 1 of the smallest far match */
     NEAR_HI = 31     /* high bits that, with a low byte of 255, announce a far match */
@@ -34,8 +35,9 @@ typedef struct decoder {
 } decoder;
 
 /*
- * Operations while there is much input and room.  Stops in front of any other.  A control byte
- * waits for the one before: one load gets it with all that may follow.
+ * Operations while there is much input and room.  Stops in front of any other, and of many full
+ * runs of literals.  A control byte waits for the one before, so it is loaded as soon as that tells
+ * where it is; another load gets all that a match may have.
  */
 static void decode_fast(decoder *state)
 {
@@ -43,13 +45,16 @@ static void decode_fast(decoder *state)
     while (d.ip < d.ip_fast && d.op < d.op_fast) {
         uint64_t w;
         if (d.ctrl < LITERALS) {
+            const uint32_t before = d.ctrl;
             memcpy(d.op, d.ip, LITERALS);
-            d.op += d.ctrl + 1;
-            w = b2i_ld64le(d.ip + d.ctrl + 1);
-            d.ip += d.ctrl + 2;
-            d.ctrl = w & 255;
-            w >>= 8;
+            d.op += before + 1;
+            w = b2i_ld64le(d.ip + before + 1) >> 8;
+            d.ip += before + 2;
+            d.ctrl = d.ip[-1];
             if (d.ctrl < LITERALS) {
+                if ((before & d.ctrl) == FULL && d.ip[LITERALS] == FULL) {
+                    break;
+                }
                 continue;
             }
         } else {
@@ -86,8 +91,24 @@ static void decode_fast(decoder *state)
         }
         d.op += len;
         d.ip = ip + 1;
-        d.ctrl = w & 255;
+        d.ctrl = *ip;
     }
+    *state = d;
+}
+
+/*
+ * Full runs of literals, one at least, while there is much input and room: noise.  Where the next
+ * control byte is waits for nothing here.
+ */
+static void decode_full(decoder *state)
+{
+    decoder d = *state;
+    do {
+        memcpy(d.op, d.ip, LITERALS);
+        d.op += LITERALS;
+        d.ip += LITERALS + 1;
+        d.ctrl = d.ip[-1];
+    } while (d.ctrl == FULL && d.ip < d.ip_fast && d.op < d.op_fast);
     *state = d;
 }
 
@@ -170,7 +191,13 @@ b2c_status b2i_blosclz_decode(b2i_codec_state *state, const b2i_dict *dict, b2i_
     d.op_fast = d.op_end - (n < FAST_OUT ? n : FAST_OUT);
     bool is_last = false;
     while (!is_last) {
-        decode_fast(&d);
+        while (d.ip < d.ip_fast && d.op < d.op_fast) { /* here, too: the ends of short streams */
+            decode_fast(&d);
+            if (d.ctrl != FULL || d.ip >= d.ip_fast || d.op >= d.op_fast) {
+                break;
+            }
+            decode_full(&d);
+        }
         B2I_TRY(decode_any(&d, &is_last));
     }
     return d.op == d.op_end ? B2C_OK : B2C_E_CORRUPT;

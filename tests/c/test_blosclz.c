@@ -176,6 +176,46 @@ static void test_malformed(void)
     }
 }
 
+/*
+ * Noise: many full runs of literals, with what may stand behind them; cut at any place, and for
+ * other sizes of the output.
+ */
+static void test_full_runs(void)
+{
+    enum { MAX_RUNS = 9, MAX = 33 * (MAX_RUNS + 3) + 70 };
+    uint8_t stream[MAX];
+    uint64_t seed = 3;
+    for (size_t nruns = 1; nruns <= MAX_RUNS; nruns++) {
+        for (int behind = 0; behind < 4; behind++) {
+            size_t at = 0, n = 32 * nruns;
+            for (size_t i = 0; i < 33 * nruns; i++) {
+                stream[at++] = i % 33 == 0 ? 31 : (uint8_t)harness_random(&seed);
+            }
+            if (behind % 2 == 1) { /* a match, and again noise */
+                static const uint8_t match[] = { 0xe0, 50, 31 };
+                memcpy(stream + at, match, sizeof match);
+                at += sizeof match;
+                for (size_t i = 0; i < 33 * 3; i++) {
+                    stream[at++] = i % 33 == 0 ? 31 : (uint8_t)harness_random(&seed);
+                }
+                n += 59 + 32 * 3;
+            }
+            for (int i = 0; i < (behind < 2 ? 1 : 30); i++, n++) { /* single literals */
+                stream[at++] = 0;
+                stream[at++] = (uint8_t)i;
+            }
+            CHECK_EQ(decode(stream, at, n, NULL), B2C_OK);
+            for (size_t len = 0; len < at; len++) {
+                CHECK_EQ(decode(stream, len, n, NULL), B2C_E_CORRUPT);
+            }
+            for (size_t less = 1; less < 100 && less < n; less++) {
+                CHECK_EQ(decode(stream, at, n - less, NULL), B2C_E_CORRUPT);
+                CHECK_EQ(decode(stream, at, n + less, NULL), B2C_E_CORRUPT);
+            }
+        }
+    }
+}
+
 /* A match that claims more bytes than any memory has, by a long chain of extension bytes. */
 static void test_huge_length(void)
 {
@@ -484,6 +524,7 @@ int main(void)
     CHECK(codec != NULL && state != NULL);
     test_examples();
     test_malformed();
+    test_full_runs();
     test_huge_length();
     test_copies();
     test_round_trips();
