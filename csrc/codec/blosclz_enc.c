@@ -3,14 +3,14 @@
  * SPDX-License-Identifier: BSD-3-Clause
  *
  * A look at a part of the stream tells whether it is worth decoding; if so, the search of all our
- * encoders finds the matches.
+ * encoders finds the matches, or one of its own if that part is of words.
  */
 #include "lz.h"
 
 enum {
     LOOK_HASH_LOG = 13,      /* a table that fits the L1 cache: most steps store to it */
     MIN_LOOK = 2048,         /* bytes of a first look, if there are so many */
-    LOOK_LEN = 8,            /* shortest near match that it counts: a word */
+    LOOK_LEN = 8,            /* shortest near match that it counts */
     MIN_LEN = 16,            /* shorter inputs cannot gain */
     LZ_MAX_DISTANCE = 73724, /* the format has 73727; other encoders stop here */
     LZ_LAST_LITERALS = 1,
@@ -25,6 +25,15 @@ enum {
     MAX_SHORT = MIN_LONG + 255, /* and more than another byte */
     SHORT = 1 + MAX_RUN + 8,    /* room for a sequence of no more, and a short match */
     FIRST_MARK = 0x20           /* encoders set it in the first byte, decoders ignore it */
+};
+
+/* Of texts at level 1. */
+enum {
+    WORD_STEP = 6,                       /* between the positions where words are looked for */
+    MIN_WORD = LOOK_LEN + WORD_STEP - 1, /* so that all are found from here on */
+    MAX_WORD = 63,
+    MIN_WORDS = 256,      /* bytes of words that a look must find */
+    LONG_TEXT = 24 * 1024 /* from here on, there is more to gain from shorter matches */
 };
 
 /* Bytes that n literals take. */
@@ -136,6 +145,55 @@ B2I_LZ_TEMPLATE bool lz_put_match(lz_sink *s, const uint8_t *p, size_t len, size
 
 #include "lz_search.h"
 
+/*
+ * The search for short texts of repeated words: matches of eight bytes and more, in large steps,
+ * and no runs.  The fewer and longer the matches are, the faster they are found, and decoded.
+ */
+static B2I_LZ_APART bool search_words(search *state, const uint8_t *end)
+{
+    enum { STEP_LOG = 16, LONGER = 1 << 12, FIRST_STEP = WORD_STEP << STEP_LOG };
+    search c = *state;
+    const positions in = c.positions;
+    uint32_t *table = c.t->far;
+    const uint8_t *p = c.p, *match_end = c.src_end - LZ_LAST_LITERALS;
+    uint32_t step = 1, next_step = FIRST_STEP;
+    while (p < end) {
+        const uint8_t *q, *next = p;
+        uint64_t word, next_word = b2i_ld64le(p);
+        uint32_t *slot = &table[b2i_lz_hash(next_word, LOOK_LEN, HASH_LOG)];
+        do { /* the next word is on its way while this one is compared */
+            p = next;
+            word = next_word;
+            const uint32_t last = *slot;
+            *slot = position(&in, p);
+            q = (const uint8_t *)(in.origin + (last < in.lowest ? in.lowest : last));
+            next += step;
+            step = next_step >> STEP_LOG;
+            next_step += LONGER;
+            if (next >= end) {
+                goto done;
+            }
+            next_word = b2i_ld64le(next);
+            slot = &table[b2i_lz_hash(next_word, LOOK_LEN, HASH_LOG)];
+        } while (b2i_ld64le(q) != word);
+        const size_t distance = (size_t)(p - q), back = equal_before(&c, p, distance);
+        const size_t len = LOOK_LEN + b2i_lz_equal(p + LOOK_LEN, q + LOOK_LEN, match_end);
+        if (!lz_put(&c.sink, c.anchor, p - back, back + len, distance)) {
+            return false;
+        }
+        p += len;
+        c.anchor = p;
+        step = WORD_STEP;
+        next_step = FIRST_STEP;
+        if (p < end) {
+            table[b2i_lz_hash(b2i_ld64le(p - 2), LOOK_LEN, HASH_LOG)] = position(&in, p - 2);
+        }
+    }
+done:
+    *state = c;
+    return true;
+}
+
 /* What a first look must find. */
 typedef struct look {
     uint8_t at;          /* eighths of the stream before what it covers */
@@ -153,6 +211,24 @@ static const look looks[B2I_MAX_CLEVEL + 1] = {
     { 0, 0, 0, 0 },    { 7, 12, 200, 4 }, { 6, 13, 150, 3 }, { 6, 14, 120, 3 }, { 4, 14, 120, 1 },
     { 4, 14, 120, 1 }, { 4, 14, 120, 1 }, { 0, 14, 115, 4 }, { 0, 14, 110, 4 }, { 0, 14, 100, 4 },
 };
+
+/* The bytes of all matches that a look saw, and of those that are words. */
+typedef struct sight {
+    size_t matches, words;
+} sight;
+
+/* Whether words are nearly all that repeats. */
+static inline bool is_text(const sight *seen)
+{
+    return seen->words >= MIN_WORDS && seen->words >= seen->matches - seen->matches / 5;
+}
+
+/* Whether eight bytes are what texts consist of: 9 to 127. */
+static inline bool are_letters(uint64_t word)
+{
+    const uint64_t each = 0x0101010101010101U;
+    return ((word | (word - 9 * each)) & (each << 7)) == 0;
+}
 
 /* Without a high gear: in what passed the look, the low one is as fast and makes less. */
 static const level levels[B2I_MAX_CLEVEL + 1] = {
@@ -172,7 +248,7 @@ static const level levels[B2I_MAX_CLEVEL + 1] = {
  * Whether n bytes would shrink to 'limit' with the matches that a plain greedy search finds.
  * Shorter ones decode too slowly to count.  Looks no further than it takes to know.
  */
-static bool shrinks(const uint8_t *p, size_t n, size_t limit)
+static bool shrinks(const uint8_t *p, size_t n, size_t limit, sight *seen)
 {
     uint16_t places[1 << LOOK_HASH_LOG] = { 0 };
     size_t at = 1, size = 0, anchor = 0, end = n > SEARCH_END ? n - SEARCH_END : 0;
@@ -193,6 +269,9 @@ static bool shrinks(const uint8_t *p, size_t n, size_t limit)
             continue;
         }
         size += literals_len(at - anchor) + (far ? 4 : 2) + match / 255;
+        const bool is_word = are_letters(word) && match >= MIN_WORD && match <= MAX_WORD;
+        seen->matches += match;
+        seen->words += is_word ? match : 0;
         at += match;
         anchor = at;
         if (size + literals_len(n - at) <= limit) {
@@ -211,16 +290,16 @@ static bool shrinks(const uint8_t *p, size_t n, size_t limit)
  * a shorter one at another for streams that begin with noise, or end with it, and are very regular
  * elsewhere: half of them, at least.
  */
-static size_t worth(const look *at, const uint8_t *src, size_t n)
+static size_t worth(const look *at, const uint8_t *src, size_t n, sight *seen)
 {
     size_t left = n - n / 8 * at->at, len = (size_t)1 << at->log;
     left = left > MIN_LOOK ? left : n < MIN_LOOK ? n : MIN_LOOK;
     len = len < left ? len : left;
-    if (shrinks(src + n - left, len, len * 100 / at->least_ratio)) {
+    if (shrinks(src + n - left, len, len * 100 / at->least_ratio, seen)) {
         return n - 1;
     }
     len /= 4;
-    return shrinks(src + n / 8 * at->again_at, len, len / 3) ? n / 2 : 0;
+    return shrinks(src + n / 8 * at->again_at, len, len / 3, seen) ? n / 2 : 0;
 }
 
 b2c_status b2i_blosclz_encode(b2i_codec_state *state, int clevel, const b2i_dict *dict,
@@ -236,7 +315,8 @@ b2c_status b2i_blosclz_encode(b2i_codec_state *state, int clevel, const b2i_dict
     if (t == NULL) {
         return B2C_E_MEMORY;
     }
-    size_t limit = worth(&looks[clevel], src, n);
+    sight seen = { 0, 0 };
+    size_t limit = worth(&looks[clevel], src, n, &seen);
     if (limit == 0) {
         return B2C_OK;
     }
@@ -246,7 +326,9 @@ b2c_status b2i_blosclz_encode(b2i_codec_state *state, int clevel, const b2i_dict
                            .op_fast = dst + (limit < SHORT ? 0 : limit - SHORT),
                            .src_fast = src + (n < MAX_RUN ? 0 : n - MAX_RUN) };
     search s = search_begin(t, src, n, sink);
-    const bool fits = search_all(&s, &levels[clevel], search_end(&s));
+    const bool fits = clevel == 1 && n < LONG_TEXT && is_text(&seen)
+                          ? search_words(&s, search_end(&s))
+                          : search_all(&s, &levels[clevel], search_end(&s));
     b2i_lz_end(t, n);
     const size_t rest = (size_t)(s.src_end - s.anchor);
     if (!fits || literals_len(rest) > (size_t)(s.sink.op_end - s.sink.op)) {
