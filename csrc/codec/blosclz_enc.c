@@ -245,6 +245,12 @@ static const level levels[B2I_MAX_CLEVEL + 1] = {
 };
 
 /*
+ * For streams that only the second look found worth it: the high gear alone.  They are rows that
+ * repeat, and noise; short matches would save little and take half of the time of decoding.
+ */
+static const level late = { { 4, 2 }, { 0, 0 }, 0, NO_HIGH, { 0, 0 } };
+
+/*
  * Whether n bytes would shrink to 'limit' with the matches that a plain greedy search finds.
  * Shorter ones decode too slowly to count.  Looks no further than it takes to know.
  */
@@ -320,15 +326,18 @@ b2c_status b2i_blosclz_encode(b2i_codec_state *state, int clevel, const b2i_dict
     if (limit == 0) {
         return B2C_OK;
     }
+    const bool is_late = limit == n / 2;
     limit = limit < cap ? limit : cap;
     const lz_sink sink = { .op = dst,
                            .op_end = dst + limit,
                            .op_fast = dst + (limit < SHORT ? 0 : limit - SHORT),
                            .src_fast = src + (n < MAX_RUN ? 0 : n - MAX_RUN) };
     search s = search_begin(t, src, n, sink);
-    const bool fits = clevel == 1 && n < LONG_TEXT && is_text(&seen)
-                          ? search_words(&s, search_end(&s))
-                          : search_all(&s, &levels[clevel], search_end(&s));
+    const uint8_t *stop = search_end(&s);
+    const bool is_short_text = n < LONG_TEXT && is_text(&seen);
+    const bool fits = is_late                        ? search_high(&s, &late, stop)
+                      : clevel == 1 && is_short_text ? search_words(&s, stop)
+                                                     : search_all(&s, &levels[clevel], stop);
     b2i_lz_end(t, n);
     const size_t rest = (size_t)(s.src_end - s.anchor);
     if (!fits || literals_len(rest) > (size_t)(s.sink.op_end - s.sink.op)) {

@@ -373,7 +373,7 @@ static void test_round_trips(void)
         CHECK((len == 0) == (kind == 0));
     }
     /* All machines make these bytes.  A change of the encoder that means to change them says so. */
-    const uint64_t expected = 0x71c194ed72fb5535;
+    const uint64_t expected = 0x8fae9de7ba237499;
     CHECK(streams_hash == expected);
     if (streams_hash != expected) {
         fprintf(stderr, "the streams have the hash 0x%llx\n", (unsigned long long)streams_hash);
