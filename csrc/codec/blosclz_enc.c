@@ -10,7 +10,12 @@
 enum {
     LOOK_HASH_LOG = 13,      /* a table that fits the L1 cache: most steps store to it */
     MIN_LOOK = 2048,         /* bytes of a first look, if there are so many */
+    SMALL_LOOK = 1024,       /* up to so many bytes, clearing that would take most of the time: */
+    SMALL_HASH_LOG = 11,     /* a smaller one */
     LOOK_LEN = 8,            /* shortest near match that it counts */
+    TO_HALF = 200,           /* hundredths */
+    SOON_DONE = 4096,        /* these are soon searched, also at low levels: */
+    LEAST_LEVEL = 4,         /* like at this one */
     MIN_LEN = 16,            /* shorter inputs cannot gain */
     LZ_MAX_DISTANCE = 73724, /* the format has 73727; other encoders stop here */
     LZ_LAST_LITERALS = 1,
@@ -256,12 +261,14 @@ static const level late = { { 4, 2 }, { 0, 0 }, 0, NO_HIGH, { 0, 0 } };
  */
 static bool shrinks(const uint8_t *p, size_t n, size_t limit, sight *seen)
 {
-    uint16_t places[1 << LOOK_HASH_LOG] = { 0 };
+    uint16_t places[1 << LOOK_HASH_LOG];
+    const unsigned hash_log = n > SMALL_LOOK ? LOOK_HASH_LOG : SMALL_HASH_LOG;
     size_t at = 1, size = 0, anchor = 0, end = n > SEARCH_END ? n - SEARCH_END : 0;
     size_t stop = limit < end ? limit + 1 : end; /* so many literals are too many */
+    memset(places, 0, sizeof *places << hash_log);
     while (at < stop) {
         uint64_t word = b2i_ld64le(p + at);
-        uint16_t *slot = &places[((uint32_t)word * 2654435761U) >> (32 - LOOK_HASH_LOG)];
+        uint16_t *slot = &places[((uint32_t)word * 2654435761U) >> (32 - hash_log)];
         size_t from = *slot;
         *slot = (uint16_t)at;
         if (b2i_ld64le(p + from) != word) {
@@ -294,7 +301,8 @@ static bool shrinks(const uint8_t *p, size_t n, size_t limit, sight *seen)
 /*
  * The size that a stream must shrink to, 0 when that is not likely, after a look at one place, and
  * a shorter one at another for streams that begin with noise, or end with it, and are very regular
- * elsewhere: half of them, at least.
+ * elsewhere: half of them, at least.  Of short streams that would have to become half as long, a
+ * regular end is enough: it is all that the reference looks at.
  */
 static size_t worth(const look *at, const uint8_t *src, size_t n, sight *seen)
 {
@@ -302,6 +310,10 @@ static size_t worth(const look *at, const uint8_t *src, size_t n, sight *seen)
     left = left > MIN_LOOK ? left : n < MIN_LOOK ? n : MIN_LOOK;
     len = len < left ? len : left;
     if (shrinks(src + n - left, len, len * 100 / at->least_ratio, seen)) {
+        return n - 1;
+    }
+    if (at->least_ratio >= TO_HALF && n >= MIN_LOOK && n <= SOON_DONE &&
+        shrinks(src + n - n / 8, n / 8, n / 8 / 3, seen)) {
         return n - 1;
     }
     len /= 4;
@@ -334,10 +346,11 @@ b2c_status b2i_blosclz_encode(b2i_codec_state *state, int clevel, const b2i_dict
                            .src_fast = src + (n < MAX_RUN ? 0 : n - MAX_RUN) };
     search s = search_begin(t, src, n, sink);
     const uint8_t *stop = search_end(&s);
+    const level *lv = &levels[n > SOON_DONE || clevel > LEAST_LEVEL ? clevel : LEAST_LEVEL];
     const bool is_short_text = n < LONG_TEXT && is_text(&seen);
     const bool fits = is_late                        ? search_high(&s, &late, stop)
                       : clevel == 1 && is_short_text ? search_words(&s, stop)
-                                                     : search_all(&s, &levels[clevel], stop);
+                                                     : search_all(&s, lv, stop);
     b2i_lz_end(t, n);
     const size_t rest = (size_t)(s.src_end - s.anchor);
     if (!fits || literals_len(rest) > (size_t)(s.sink.op_end - s.sink.op)) {
