@@ -252,7 +252,9 @@ static void test_highest_level(const b2i_codec *codec)
         }
         size_t high = round_trip(codec, 9, NULL, data, N);
         size_t lower = round_trip(codec, 8, NULL, data, N);
-        CHECK(high > 0 && high <= lower);
+        /* LZ4 has one: beside some that are longer, some matches may be shorter */
+        const size_t chance = codec->id == B2C_CODEC_LZ4 ? lower / 1000 : 0;
+        CHECK(high > 0 && high <= lower + chance);
         CHECK(kind == 1 || codec->id != B2C_CODEC_ZLIB || high < lower - lower / 8);
     }
     free(data);
