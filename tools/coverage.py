@@ -21,6 +21,7 @@ PARSERS = (
     "codec/blosclz_dec.c",
     "codec/codec_ndlz.c",
     "codec/deflate_decoder.h",
+    "codec/deflate_table.h",
     "codec/lz4_dec.c",
     "frame/frame_load.c",
     "frame/frame_parse.c",
@@ -37,7 +38,10 @@ PARSERS = (
     "schunk/index.c",
     "schunk/meta.c",
 )
-COMPILED_IN = {"codec/deflate_decoder.h": "codec/deflate_dec.c"}
+COMPILED_IN = {
+    "codec/deflate_decoder.h": "codec/deflate_dec.c",
+    "codec/deflate_table.h": "codec/deflate_dec.c",
+}
 
 
 def hits_of(build: Path, source: str) -> dict[int, int]:

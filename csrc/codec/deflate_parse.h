@@ -234,7 +234,7 @@ static bool search_cheapest(deflater *d, parser *s, search *c)
     const size_t n = (size_t)(c->src_end - c->src), end = n > HASHED ? n - HASHED : 0;
     part t = { .src = c->src, .depth = d->effort->depth };
     if (!d->has_codes) {
-        fixed_lens(d->lit.lens, d->dist.lens);
+        b2i_deflate_fixed_lens(d->lit.lens, d->dist.lens);
     }
     set_prices(d, s);
     memset(s->heads, 0, sizeof s->heads);
