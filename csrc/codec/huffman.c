@@ -12,24 +12,41 @@
 typedef uint32_t leaf;
 enum { SYM_BITS = 9, SYM_MASK = (1 << SYM_BITS) - 1 };
 
-/* Sorts by frequency, 8 bits at a time; 'tmp' has room for as many. */
+/*
+ * Sorts by frequency, 8 bits at a time; 'tmp' has room for as many.  Many are as frequent: the two
+ * halves have counts of their own, as one would wait for the other.
+ */
 static void sort_leaves(leaf *leaves, unsigned n, leaf *tmp)
 {
+    const unsigned half = n / 2;
     leaf max = 0;
     for (unsigned i = 0; i < n; i++) {
         max = leaves[i] > max ? leaves[i] : max;
     }
     for (unsigned shift = SYM_BITS; shift < 32 && max >> shift != 0; shift += 8) {
         const unsigned last = max >> shift < 255 ? max >> shift : 255; /* no digit is larger */
-        unsigned starts[257] = { 0 };
-        for (unsigned i = 0; i < n; i++) {
-            starts[(leaves[i] >> shift & 255) + 1]++;
+        uint16_t counts[256][2] = { { 0 } };
+        for (unsigned i = 0; i < half; i++) {
+            counts[leaves[i] >> shift & 255][0]++;
+            counts[leaves[half + i] >> shift & 255][1]++;
         }
-        for (unsigned i = 0; i < last; i++) {
-            starts[i + 1] += starts[i];
+        if (n % 2 != 0) {
+            counts[leaves[n - 1] >> shift & 255][1]++;
         }
-        for (unsigned i = 0; i < n; i++) {
-            tmp[starts[leaves[i] >> shift & 255]++] = leaves[i];
+        unsigned at = 0;
+        for (unsigned i = 0; i <= last; i++) {
+            for (unsigned k = 0; k < 2; k++) {
+                const unsigned count = counts[i][k];
+                counts[i][k] = (uint16_t)at;
+                at += count;
+            }
+        }
+        for (unsigned i = 0; i < half; i++) {
+            tmp[counts[leaves[i] >> shift & 255][0]++] = leaves[i];
+            tmp[counts[leaves[half + i] >> shift & 255][1]++] = leaves[half + i];
+        }
+        if (n % 2 != 0) {
+            tmp[counts[leaves[n - 1] >> shift & 255][1]++] = leaves[n - 1];
         }
         memcpy(leaves, tmp, n * sizeof *leaves);
     }
