@@ -10,7 +10,7 @@
 static void encode_again(b2i_codec_state *state, b2i_deflate_search search, const uint8_t *data,
                          size_t n)
 {
-    const b2i_deflate_effort effort = { search, search == B2I_SEARCH_PAIRS ? 8 : 0, 60, 3 };
+    const b2i_deflate_effort effort = { search, search == B2I_SEARCH_PAIRS ? 8 : 0, 60, 3, 32 };
     uint8_t *out = fuzz_alloc(n), *back = fuzz_alloc(n);
     size_t len = 0, used = 0;
     bool misses = false;

@@ -100,6 +100,9 @@ size_t b2i_lz4_put_in_front(const uint8_t *lits, size_t nlit, uint8_t *dst, size
 void b2i_lz4_spread(const uint8_t *src, uint8_t *block, size_t len);
 b2c_status b2i_lz4_decode(b2i_span dict, b2i_span src, uint8_t *dst, size_t n);
 
+/* Bits that the best code for symbols takes which occur so often, less than 2^32 in all; about. */
+uint64_t b2i_entropy(const uint32_t *counts, size_t n);
+
 /*
  * Whether coding bytes by how often their values occur saves no more than a part of n, but for what
  * it would save by chance; false of 2^28 bytes and more.

@@ -268,7 +268,7 @@ static b2c_status find_hard(b2i_codec_state *state, const uint8_t *src, size_t n
 
 static const uint8_t library_levels[B2I_MAX_CLEVEL + 1] = { 0, 0, 0, 3, 4, 5, 6, 6, 7, 7 };
 
-static const b2i_deflate_effort codes_alone = { B2I_SEARCH_NOTHING, 0, 62, 0 };
+static const b2i_deflate_effort codes_alone = { B2I_SEARCH_NOTHING, 0, 62, 0, 0 };
 
 /* Whether the library makes clearly less of some pieces of a stream than codes alone. */
 static b2c_status try_library(b2i_codec_state *state, int clevel, const uint8_t *src, size_t n,
@@ -304,7 +304,7 @@ static b2c_status improve(b2i_codec_state *state, int clevel, const uint8_t *src
                           uint8_t *dst, size_t cap, size_t *out_len)
 {
     static const uint16_t depths[B2I_MAX_CLEVEL + 1] = { 0, 0, 0, 0, 0, 1, 4, 16, 64, 256 };
-    const b2i_deflate_effort cheapest = { B2I_SEARCH_CHEAPEST, 0, 62, depths[clevel] };
+    const b2i_deflate_effort cheapest = { B2I_SEARCH_CHEAPEST, 0, 62, depths[clevel], 0 };
     const bool is_best = clevel == B2I_MAX_CLEVEL;
     const size_t easy = *out_len;
     size_t len;
@@ -334,10 +334,10 @@ static b2c_status zlib_encode(b2i_codec_state *state, int clevel, const b2i_dict
                               const uint8_t *src, size_t n, uint8_t *dst, size_t cap,
                               size_t *out_len)
 {
-    static const b2i_deflate_effort fast = { B2I_SEARCH_QUICKLY, 0, 48, 0 };
-    static const b2i_deflate_effort shorter = { B2I_SEARCH_SHORT, 0, 62, 0 };
-    static const b2i_deflate_effort good = { B2I_SEARCH_PAIRS, 0, 62, 0 };
-    static const b2i_deflate_effort easy = { B2I_SEARCH_PAIRS, EASY, 62, 0 };
+    static const b2i_deflate_effort fast = { B2I_SEARCH_QUICKLY, 0, 48, 0, 128 };
+    static const b2i_deflate_effort shorter = { B2I_SEARCH_SHORT, 0, 62, 0, 128 };
+    static const b2i_deflate_effort good = { B2I_SEARCH_PAIRS, 0, 62, 0, 0 };
+    static const b2i_deflate_effort easy = { B2I_SEARCH_PAIRS, EASY, 62, 0, 0 };
     (void)dict;
     if (clevel < MIN_LIBRARY) {
         bool misses = false;

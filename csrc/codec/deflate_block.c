@@ -40,6 +40,9 @@ static void fill_syms(deflater *d)
 void b2i_deflate_init(deflater *d)
 {
     fill_syms(d);
+    b2i_deflate_fixed_lens(d->fixed_lit.lens, d->fixed_dist.lens);
+    b2i_huff_words(d->fixed_lit.lens, B2I_HUFF_MAX_SYMS, d->fixed_lit.words);
+    b2i_huff_words(d->fixed_dist.lens, NDISTS, d->fixed_dist.words);
     d->has_codes = false;
 }
 
@@ -81,18 +84,28 @@ static bool has_room(const deflater *d, uint64_t nbits)
 
 /* ---- the kinds of blocks ---- */
 
-/* Bits that the symbols of a block take. */
-static uint64_t cost_of(const deflater *d, const uint8_t *lit_lens, const uint8_t *dist_lens)
+/* Bits that the symbols of a block take, without what follows them. */
+static uint64_t cost_of(const deflater *d, const code *lit, const code *dist)
 {
     uint64_t n = 0;
     for (unsigned i = 0; i < NLITLENS; i++) {
-        n += (uint64_t)d->lit_freqs[i] * lit_lens[i];
+        n += (uint64_t)d->lit_freqs[i] * lit->lens[i];
     }
+    for (unsigned i = 0; i < NDISTS; i++) {
+        n += (uint64_t)d->dist_freqs[i] * dist->lens[i];
+    }
+    return n;
+}
+
+/* And what follows them. */
+static uint64_t extras_of(const deflater *d)
+{
+    uint64_t n = 0;
     for (unsigned i = 0; i < NLENS; i++) {
         n += (uint64_t)d->lit_freqs[FIRST_LEN + i] * len_extras[i];
     }
     for (unsigned i = 0; i < NDISTS; i++) {
-        n += (uint64_t)d->dist_freqs[i] * (dist_lens[i] + dist_extras[i]);
+        n += (uint64_t)d->dist_freqs[i] * dist_extras[i];
     }
     return n;
 }
@@ -203,10 +216,9 @@ B2I_LZ_TEMPLATE const uint8_t *put_fours(bit_sink *to, const uint32_t *words, co
     return p;
 }
 
-/* All sequences in the codes d->lit and d->dist. */
-static void put_seqs(deflater *d)
+/* All sequences. */
+static void put_seqs(deflater *d, const uint32_t *lit, const uint32_t *dist)
 {
-    const uint32_t *lit = d->lit.words, *dist = d->dist.words;
     const uint8_t *p = d->block;
     const seq *s = d->seqs;
     bit_sink to = d->out;
@@ -331,34 +343,57 @@ typedef struct plan {
     head head;     /* of its own codes */
 } plan;
 
-/* The cheapest way; the codes for it are d->lit and d->dist. */
+/*
+ * Whether the fixed codes, with which the block takes so many bits, are not worth replacing: making
+ * its own ones takes as long as coding a thousand bytes, and reading them as long as decoding some
+ * hundred.  Only where there are few symbols: else the question is not worth asking.
+ */
+static bool fixed_will_do(const deflater *d, uint64_t fixed)
+{
+    enum { HEAD = 64, PER_SYM = 5, PART = 4, MOST = 8 * 256 }; /* bits, or parts */
+    const uint64_t len = d->block_len;
+    uint64_t used = 0;
+    if (d->effort->haste == 0 || fixed > len / 4 * 3) { /* a symbol takes seven or eight */
+        return false;
+    }
+    for (unsigned i = 0; i < NLITLENS; i++) {
+        used += d->lit_freqs[i] != 0;
+    }
+    const uint64_t own = b2i_entropy(d->lit_freqs, NLITLENS) + b2i_entropy(d->dist_freqs, NDISTS) +
+                         HEAD + PER_SYM * used;
+    return fixed <= own + own / PART && fixed <= own + 8 * len / d->effort->haste &&
+           fixed <= own + MOST;
+}
+
+/* The cheapest way. */
 static void make_plan(deflater *d, plan *p)
 {
     const bool is_row = d->seqs[0].len == 0;
     const uint64_t stored = 8 * (uint64_t)d->block_len;
     const unsigned worth = is_row ? d->effort->worth : 63;
-    code fixed_lit, fixed_dist;
     p->kind = STORED;
     p->cost = stored;
     d->has_codes = false;
     if (is_row && is_flat(d, worth)) {
         return;
     }
-    b2i_deflate_fixed_lens(fixed_lit.lens, fixed_dist.lens);
-    b2i_huff_lengths(d->lit_freqs, NLITLENS, MAX_CODE, d->lit.lens);
-    b2i_huff_lengths(d->dist_freqs, NDISTS, MAX_CODE, d->dist.lens);
-    make_head(&p->head, &d->lit, &d->dist);
-    d->has_codes = true;
-
-    /* Reading a block's own codes takes time, decoding at all takes more. */
-    const uint64_t fixed = cost_of(d, fixed_lit.lens, fixed_dist.lens);
-    const uint64_t own = cost_of(d, d->lit.lens, d->dist.lens) + p->head.cost;
-    const bool is_fixed = fixed <= own + own / 64;
-    p->cost = is_fixed ? fixed : own;
+    const uint64_t fixed = cost_of(d, &d->fixed_lit, &d->fixed_dist), extras = extras_of(d);
+    bool is_fixed = fixed_will_do(d, fixed);
+    p->cost = fixed + extras;
+    if (!is_fixed) {
+        b2i_huff_lengths(d->lit_freqs, NLITLENS, MAX_CODE, d->lit.lens);
+        b2i_huff_lengths(d->dist_freqs, NDISTS, MAX_CODE, d->dist.lens);
+        make_head(&p->head, &d->lit, &d->dist);
+        d->has_codes = true;
+        /* Reading a block's own codes takes time, decoding at all takes more. */
+        const uint64_t own = cost_of(d, &d->lit, &d->dist) + p->head.cost + extras;
+        is_fixed = p->cost <= own + own / 64;
+        p->cost = is_fixed ? p->cost : own;
+    }
     p->kind = p->cost > stored / 64 * worth ? STORED : is_fixed ? FIXED : OWN;
     if (p->kind == FIXED) {
-        d->lit = fixed_lit;
-        d->dist = fixed_dist;
+        memcpy(d->lit.lens, d->fixed_lit.lens, sizeof d->lit.lens);
+        memcpy(d->dist.lens, d->fixed_dist.lens, sizeof d->dist.lens);
     }
 }
 
@@ -376,10 +411,12 @@ bool b2i_deflate_end_block(deflater *d, bool is_last)
         put_bits(&d->out, p.kind | (is_last ? 1 : 0), 3);
         if (p.kind == OWN) {
             put_head(&d->out, &p.head);
+            b2i_huff_words(d->lit.lens, NLITLENS, d->lit.words);
+            b2i_huff_words(d->dist.lens, NDISTS, d->dist.words);
+            put_seqs(d, d->lit.words, d->dist.words);
+        } else {
+            put_seqs(d, d->fixed_lit.words, d->fixed_dist.words);
         }
-        b2i_huff_words(d->lit.lens, p.kind == OWN ? NLITLENS : B2I_HUFF_MAX_SYMS, d->lit.words);
-        b2i_huff_words(d->dist.lens, NDISTS, d->dist.words);
-        put_seqs(d);
     }
     d->block += d->block_len;
     return fits;

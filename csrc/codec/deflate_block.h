@@ -54,8 +54,8 @@ typedef struct deflater {
     const uint8_t *block; /* where the block begins in the input */
     size_t block_len;
     uint32_t lit_freqs[NLITLENS], dist_freqs[NDISTS];
-    code lit, dist;
-    bool has_codes; /* lit and dist are those of the last block */
+    code lit, dist, fixed_lit, fixed_dist;
+    bool has_codes; /* lit and dist have the lengths of the last block's codes */
     uint16_t len_syms[MAX_MATCH + 1];
     uint8_t dist_syms[2 * NEAR_DISTS]; /* of near distances, then of all by their high bits */
     seq seqs[MAX_SEQS];

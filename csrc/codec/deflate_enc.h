@@ -20,6 +20,7 @@ typedef struct b2i_deflate_effort {
     uint8_t easy_ratio; /* give up what is not likely to shrink so much; 0: nothing */
     uint8_t worth;      /* 64ths to which blocks without matches must shrink, or they are stored */
     uint16_t depth;     /* of B2I_SEARCH_CHEAPEST: how many places a match is looked for in */
+    uint8_t haste; /* parts of a block that it may be larger, so that its codes need not be made */
 } b2i_deflate_effort;
 
 /*

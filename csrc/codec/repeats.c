@@ -33,6 +33,16 @@ static uint32_t log2_of(uint32_t n)
     return whole * ONE_BIT + part + (part * (ONE_BIT - part) * 88 >> 16);
 }
 
+uint64_t b2i_entropy(const uint32_t *counts, size_t n)
+{
+    uint64_t total = 0, bits = 0;
+    for (size_t i = 0; i < n; i++) {
+        total += counts[i];
+        bits += counts[i] == 0 ? 0 : (uint64_t)counts[i] * log2_of(counts[i]);
+    }
+    return total == 0 ? 0 : (total * log2_of((uint32_t)total) - bits) / ONE_BIT;
+}
+
 /* Adds to counts the bytes of p, in table k those whose places leave k when divided by four. */
 static void count_bytes(const uint8_t *p, size_t n, uint32_t counts[4][256])
 {
