@@ -862,6 +862,39 @@ static void test_codes_do_not_suffice(void)
 
 #endif
 
+#if defined(B2I_HAVE_LIBDEFLATE) || defined(B2I_HAVE_ZLIB)
+
+/*
+ * Items whose first bytes are random and whose last ones repeat those of the item before, with long
+ * runs of these at the end: short matches nearby, up to the last bytes of input and output.  Cut
+ * anywhere near its end, a stream is refused.
+ */
+static void test_items(void)
+{
+    enum { MAX = 3000, CUTS = 48 };
+    uint8_t *data = room_of(MAX), *stream = room_of(2 * MAX);
+    uint64_t r = 5;
+    for (size_t item = 2; item <= 12; item++) {
+        for (size_t nrandom = 1; nrandom < item; nrandom++) {
+            const size_t n = 1000 + (size_t)(harness_random(&r) % (MAX - 1000)), tail = n % 300;
+            for (size_t i = 0; i < n; i++) {
+                const bool is_random = i % item < nrandom && i < n - tail;
+                data[i] = (uint8_t)(is_random ? harness_random(&r) % 200 : i % item + 200);
+            }
+            const size_t len = encode_by_library(6, data, n, stream, 2 * MAX);
+            CHECK(len > 0);
+            CHECK_EQ(decode(stream, len, n, data), B2C_OK);
+            for (size_t cut = 1; cut <= CUTS && cut < len; cut++) {
+                CHECK_EQ(decode(stream, len - cut, n, NULL), B2C_E_CORRUPT);
+            }
+        }
+    }
+    free(data);
+    free(stream);
+}
+
+#endif
+
 int main(void)
 {
     static const coder_under_test deflate_coder = {
@@ -884,6 +917,9 @@ int main(void)
     test_only_easy();
     test_rows_of_noise();
     test_short_matches();
+#if defined(B2I_HAVE_LIBDEFLATE) || defined(B2I_HAVE_ZLIB)
+    test_items();
+#endif
     test_sparse();
     test_many_values();
     test_literals();
