@@ -469,7 +469,7 @@ static inline const uint8_t *search_end(const search *c)
 static void learn_before(search *c, const level *lv)
 {
     enum { MOST = 1024, STEP = 8 };
-    const size_t before = (size_t)(c->p - c->src);
+    const size_t before = (size_t)(c->p - c->src) - 1; /* the first byte has none before it */
     const uint8_t *p = c->p - (before < MOST ? before : MOST);
     for (; c->p - p >= STEP; p += STEP) {
         c->t->near[learn_slot(p, lv->low_len, HASH_LOG)] = position(&c->positions, p);

@@ -905,7 +905,7 @@ int main(void)
         .foreign_decode = decode_by_library,
 #endif
         .max_clevel = 2,
-        .hash = 0xe4bde43141b39da5,
+        .hash = 0xd17dad0154482ccc,
         .slack = 16,
     };
     begin(&deflate_coder, 1 << 20);
