@@ -6,7 +6,10 @@
 
 #include <string.h>
 
-/* A wide strip that was not used for so many rounds makes room for those of other contexts. */
+/*
+ * A wide strip that was not used for so many rounds of its context makes room for others.  One of a
+ * context that is not used any more stays until that is freed: nobody else may touch it.
+ */
 enum { WIDE_ROUNDS = 64 };
 
 /* Of the wide strips of all contexts. */
@@ -35,6 +38,14 @@ static void drop(b2i_strip *s)
     s->is_filled = false;
 }
 
+void b2i_strip_forget(b2i_strip *s)
+{
+    s->is_filled = false;
+    if (s->wide > 0) {
+        drop(s);
+    }
+}
+
 b2i_strip *b2i_strip_of(b2i_strip_cache *cache, const b2i_strip_key *key)
 {
     b2i_strip *found = NULL, *oldest = &cache->strips[0];
@@ -43,26 +54,22 @@ b2i_strip *b2i_strip_of(b2i_strip_cache *cache, const b2i_strip_key *key)
         b2i_strip *s = &cache->strips[i];
         found = memcmp(&s->key, key, sizeof *key) == 0 ? s : found;
         oldest = s->round < oldest->round ? s : oldest;
-        if (s->wide > 0 && cache->round - s->round > WIDE_ROUNDS) {
+        if (s != found && s->wide > 0 && cache->round - s->round > WIDE_ROUNDS) {
             drop(s);
         }
     }
     if (found == NULL) {
         found = oldest;
-        if (found->wide > 0) {
-            drop(found);
-        }
+        b2i_strip_forget(found);
         found->key = *key;
         found->n = 0;
         found->nfar = 0;
-        found->is_filled = false;
     }
     found->round = cache->round;
     return found;
 }
 
-/* Of those with bytes, but for wide ones and 'strip', the one that was not used for longest, or
- * NULL. */
+/* Of the others with bytes that are not wide the one that was not used for longest, or NULL. */
 static b2i_strip *oldest_other(b2i_strip_cache *cache, const b2i_strip *strip, size_t *nbytes)
 {
     b2i_strip *oldest = NULL;

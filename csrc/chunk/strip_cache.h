@@ -33,7 +33,7 @@ typedef struct b2i_strip {
     b2i_strip_key key;
     uint64_t first, n;
     bool is_filled; /* the items are in 'bytes', as a C-ordered array; else they were only wanted */
-    uint32_t nfar;  /* reads of the same blocks, but far from the items before, one after another */
+    uint32_t nfar;  /* reads of the same blocks, but far from the items before */
     b2i_scratch bytes;
     size_t wide;    /* bytes that count for B2I_WIDE_NBYTES */
     uint64_t round; /* the last one that used it */
@@ -55,6 +55,9 @@ b2i_strip *b2i_strip_of(b2i_strip_cache *cache, const b2i_strip_key *key);
  * it is a wide one; NULL when there is none.
  */
 uint8_t *b2i_strip_room(b2i_strip_cache *cache, b2i_strip *strip, size_t nbytes);
+
+/* Its items are no longer there; gives back what a wide one has. */
+void b2i_strip_forget(b2i_strip *strip);
 
 void b2i_strips_free(b2i_strip_cache *cache);
 

@@ -48,8 +48,8 @@ typedef struct b2i_codec {
     /*
      * Compresses n > 0 bytes with clevel 1…9, or one of the levels above, into at most cap bytes.
      * *out_len is the compressed size, 0 when it does not fit.  Fails with B2C_E_MEMORY only.  dict
-     * may be NULL.  Where cap is n - 1, the output depends on src, clevel and dict alone, never on
-     * what the state was used for before.
+     * may be NULL.  Where cap is n - 1, the output depends on src, clevel, dict and what
+     * b2i_codec_state_tell() said alone, never on what the state was used for before.
      */
     b2c_status (*encode)(b2i_codec_state *state, int clevel, const b2i_dict *dict,
                          const uint8_t *src, size_t n, uint8_t *dst, size_t cap, size_t *out_len);

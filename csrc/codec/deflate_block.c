@@ -17,6 +17,7 @@ enum {
 };
 
 /* ---- symbols ---- */
+
 /* The symbols of all lengths and distances, which have consecutive values. */
 static void fill_syms(deflater *d)
 {

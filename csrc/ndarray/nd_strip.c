@@ -10,8 +10,8 @@
 #include "nd.h"
 
 /*
- * A strip has at most this part of the bytes that are decoded for it: taking it from the blocks
- * costs little beside that.
+ * A strip of neighbours has at most this part of the bytes that are decoded for it: taking it from
+ * the blocks costs little beside that.
  */
 enum { STRIP_PART = 8 };
 
@@ -108,7 +108,7 @@ static void want(b2i_strip *strip, window w)
 {
     strip->first = w.first;
     strip->n = w.n;
-    strip->is_filled = false;
+    b2i_strip_forget(strip);
 }
 
 /* Reads items for the strip; *is_there is false when there is no memory for them. */
@@ -125,7 +125,11 @@ static b2c_status fill(const b2c_schunk *s, b2c_ctx *ctx, const b2i_selection *s
     uint8_t *room = b2i_strip_room(ctx->strips, strip, (size_t)wide.nbytes);
     *is_there = room != NULL;
     if (room != NULL) {
-        B2I_TRY(b2i_nd_read_once(s, ctx, &wide, &s->post, room, err));
+        b2c_status st = b2i_nd_read_once(s, ctx, &wide, &s->post, room, err);
+        if (st != B2C_OK) {
+            b2i_strip_forget(strip);
+            return st;
+        }
         strip->is_filled = true;
     }
     return B2C_OK;
