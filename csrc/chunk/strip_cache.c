@@ -30,18 +30,22 @@ static bool take_wide(size_t nbytes)
     return true;
 }
 
+static bool is_wide(const b2i_strip *s)
+{
+    return s->bytes.cap > B2I_STRIPS_NBYTES;
+}
+
 static void drop(b2i_strip *s)
 {
+    give_back(is_wide(s) ? s->bytes.cap : 0);
     b2i_scratch_free(&s->bytes);
-    give_back(s->wide);
-    s->wide = 0;
     s->is_filled = false;
 }
 
 void b2i_strip_forget(b2i_strip *s)
 {
     s->is_filled = false;
-    if (s->wide > 0) {
+    if (is_wide(s)) {
         drop(s);
     }
 }
@@ -54,7 +58,7 @@ b2i_strip *b2i_strip_of(b2i_strip_cache *cache, const b2i_strip_key *key)
         b2i_strip *s = &cache->strips[i];
         found = memcmp(&s->key, key, sizeof *key) == 0 ? s : found;
         oldest = s->round < oldest->round ? s : oldest;
-        if (s != found && s->wide > 0 && cache->round - s->round > WIDE_ROUNDS) {
+        if (s != found && is_wide(s) && cache->round - s->round > WIDE_ROUNDS) {
             drop(s);
         }
     }
@@ -76,7 +80,7 @@ static b2i_strip *oldest_other(b2i_strip_cache *cache, const b2i_strip *strip, s
     *nbytes = 0;
     for (uint32_t i = 0; i < B2I_NSTRIPS; i++) {
         b2i_strip *s = &cache->strips[i];
-        if (s != strip && s->wide == 0 && s->bytes.cap > 0) {
+        if (s != strip && !is_wide(s) && s->bytes.cap > 0) {
             oldest = oldest == NULL || s->round < oldest->round ? s : oldest;
             *nbytes += s->bytes.cap;
         }
@@ -86,15 +90,12 @@ static b2i_strip *oldest_other(b2i_strip_cache *cache, const b2i_strip *strip, s
 
 static uint8_t *wide_room(b2i_strip *strip, size_t nbytes)
 {
-    uint8_t *room = NULL;
     drop(strip);
-    if (take_wide(nbytes)) {
-        strip->wide = nbytes;
-        room = b2i_scratch_get(&strip->bytes, nbytes);
-        if (room == NULL) {
-            drop(strip);
-        }
+    if (!take_wide(nbytes)) {
+        return NULL;
     }
+    uint8_t *room = b2i_scratch_get(&strip->bytes, nbytes);
+    give_back(room == NULL ? nbytes : 0);
     return room;
 }
 
@@ -106,7 +107,7 @@ uint8_t *b2i_strip_room(b2i_strip_cache *cache, b2i_strip *strip, size_t nbytes)
     if (nbytes > B2I_STRIPS_NBYTES) {
         return wide_room(strip, nbytes);
     }
-    if (strip->wide > 0 || strip->bytes.cap / 2 > nbytes) {
+    if (is_wide(strip) || strip->bytes.cap / 2 > nbytes) {
         drop(strip);
     }
     size_t size = strip->bytes.cap > nbytes ? strip->bytes.cap : nbytes;

@@ -35,7 +35,6 @@ typedef struct b2i_strip {
     bool is_filled; /* the items are in 'bytes', as a C-ordered array; else they were only wanted */
     uint32_t nfar;  /* reads of the same blocks, but far from the items before */
     b2i_scratch bytes;
-    size_t wide;    /* bytes that count for B2I_WIDE_NBYTES */
     uint64_t round; /* the last one that used it */
 } b2i_strip;
 

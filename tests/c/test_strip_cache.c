@@ -65,9 +65,9 @@ static void test_wide_ones_leave_others_alone_and_age(void)
     }
     CHECK(!strip_of(&cache, 2)->is_filled);
     CHECK(b2i_strip_room(&other, strip_of(&other, 1), WIDE) != NULL);
-    CHECK(strip_of(&other, 1)->wide == WIDE);
+    CHECK(strip_of(&other, 1)->bytes.cap == WIDE);
     for (uint64_t owner = 2; owner < 2 + B2I_NSTRIPS; owner++) { /* its place is taken */
-        CHECK_EQ(strip_of(&other, owner)->wide, 0);
+        CHECK_EQ(strip_of(&other, owner)->bytes.cap, 0);
     }
     CHECK(b2i_strip_room(&cache, strip_of(&cache, 2), B2I_WIDE_NBYTES) != NULL);
     b2i_strips_free(&cache);
