@@ -33,14 +33,20 @@ static uint32_t log2_of(uint32_t n)
     return whole * ONE_BIT + part + (part * (ONE_BIT - part) * 88 >> 16);
 }
 
-uint64_t b2i_entropy(const uint32_t *counts, size_t n)
+/* b2i_entropy() in parts of a bit. */
+static uint64_t entropy(const uint32_t *counts, size_t n)
 {
     uint64_t total = 0, bits = 0;
     for (size_t i = 0; i < n; i++) {
         total += counts[i];
         bits += counts[i] == 0 ? 0 : (uint64_t)counts[i] * log2_of(counts[i]);
     }
-    return total == 0 ? 0 : (total * log2_of((uint32_t)total) - bits) / ONE_BIT;
+    return total == 0 ? 0 : total * log2_of((uint32_t)total) - bits;
+}
+
+uint64_t b2i_entropy(const uint32_t *counts, size_t n)
+{
+    return entropy(counts, n) / ONE_BIT;
 }
 
 /* Adds to counts the bytes of p, in table k those whose places leave k when divided by four. */
@@ -76,16 +82,13 @@ static void count_pieces(const uint8_t *src, size_t n, size_t len, uint32_t coun
 static uint32_t bits_of_byte(const uint8_t *src, size_t n)
 {
     enum { MAX_LEN = 64 };
-    uint32_t counts[4][256] = { { 0 } };
+    uint32_t counts[4][256] = { { 0 } }, all[256];
     const size_t len = n < NPIECES * MAX_LEN ? n / NPIECES : MAX_LEN;
-    const uint32_t total = (uint32_t)(NPIECES * len);
-    uint64_t bits = 0;
     count_pieces(src, n, len, counts);
-    for (size_t i = 0; i < 256 && total > 0; i++) {
-        const uint32_t count = count_of(counts, i);
-        bits += count == 0 ? 0 : (uint64_t)count * (log2_of(total) - log2_of(count));
+    for (size_t i = 0; i < 256; i++) {
+        all[i] = count_of(counts, i);
     }
-    return total == 0 ? 0 : (uint32_t)(bits / total);
+    return len == 0 ? 0 : (uint32_t)(entropy(all, 256) / (NPIECES * len));
 }
 
 bool b2i_is_flat(const uint8_t *src, size_t n, unsigned part)
