@@ -317,6 +317,11 @@ static void test_own_dictionary(void)
         }
         if (content.n >= HEAD && head == HEAD) { /* that saves some of the head at least */
             CHECK(len > 0 && (plain == 0 || len + HEAD / 5 < plain));
+            size_t body; /* beside it, a third of the head is saved */
+            CHECK_EQ(b2i_lz4_encode(state, clevel, NULL, data + HEAD, n - HEAD, stream,
+                                    n - HEAD - 1, &body),
+                     B2C_OK);
+            CHECK(body == 0 || len + HEAD / 3 < body + HEAD);
         }
     }
     free(bytes);
