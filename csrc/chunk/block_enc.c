@@ -74,10 +74,17 @@ static size_t put_run(uint8_t byte, uint8_t *dst, size_t cap)
     return len;
 }
 
+static b2i_made made_by(const b2i_pipeline *pl)
+{
+    return b2i_pipeline_is_empty(pl, false)              ? B2I_MADE_ITEMS
+           : b2i_pipeline_has(pl, B2C_FILTER_BITSHUFFLE) ? B2I_MADE_BITS
+                                                         : B2I_MADE_BYTES;
+}
+
 b2c_status b2i_plan_encode(b2i_worker *w, const b2i_plan *plan, const b2i_dict *dict, int clevel,
                            b2i_span src, uint8_t *dst, size_t room, size_t *len, b2c_error *err)
 {
-    b2i_codec_state_tell(w->codecs, !b2i_pipeline_is_empty(&plan->pipeline, false));
+    b2i_codec_state_tell(w->codecs, made_by(&plan->pipeline));
     b2c_status st = plan->codec->encode(w->codecs, clevel, dict, src.p, src.n, dst, room, len);
     return st == B2C_OK ? st : b2i_fail(err, st, B2C_NO_OFFSET, b2c_status_text(st));
 }

@@ -81,9 +81,9 @@ b2i_codec_state *b2i_codec_state_new(void)
     return b2i_calloc(sizeof(b2i_codec_state));
 }
 
-void b2i_codec_state_tell(b2i_codec_state *state, bool is_filtered)
+void b2i_codec_state_tell(b2i_codec_state *state, b2i_made made)
 {
-    state->is_filtered = is_filtered;
+    state->made = made;
 }
 
 void b2i_codec_state_free(b2i_codec_state *state)

@@ -17,8 +17,13 @@ typedef struct b2i_codec_state b2i_codec_state;
 b2i_codec_state *b2i_codec_state_new(void); /* NULL: no memory */
 void b2i_codec_state_free(b2i_codec_state *state);
 
-/* Whether the streams that are encoded next are what filters made of items. */
-void b2i_codec_state_tell(b2i_codec_state *state, bool is_filtered);
+/* What filters made of the items whose streams are encoded next. */
+typedef enum b2i_made {
+    B2I_MADE_ITEMS, /* nothing: they are as they were */
+    B2I_MADE_BYTES, /* planes of bytes, or items of other values */
+    B2I_MADE_BITS   /* rows of bits */
+} b2i_made;
+void b2i_codec_state_tell(b2i_codec_state *state, b2i_made made);
 
 /* A dictionary prepared for one codec; read-only once made, shared by all workers. */
 typedef struct b2i_dict b2i_dict;

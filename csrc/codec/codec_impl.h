@@ -24,7 +24,7 @@ enum { B2I_MAX_CLEVEL = 9 };
 
 /* Each pointer is NULL until its codec needs it, and belongs to that codec. */
 struct b2i_codec_state {
-    bool is_filtered;                      /* as b2i_codec_state_tell() said */
+    b2i_made made;                         /* as b2i_codec_state_tell() said */
     void *lz;                              /* hash tables of our own encoders */
     struct b2i_lz4_joined *lz4;            /* for streams with a dictionary */
     void *lz4hc;                           /* compression state */

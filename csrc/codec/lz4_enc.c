@@ -119,18 +119,18 @@ B2I_LZ_TEMPLATE bool lz_put_match(lz_sink *s, const uint8_t *p, size_t len, size
 #include "lz_search.h"
 
 static const level levels[] = {
-    { { 0, 0 }, { 0, 0 }, 0, 0, { 0, 0 } },           /* none */
-    { { 4, 4 }, { 4, 2 }, 5, 6, { 3, 8 } },           /* 1 */
-    { { 4, 4 }, { 4, 2 }, 5, 5, { 3, 6 } },           /* 2 */
-    { { 4, 3 }, { 4, 1 }, 5, 4, { 2, 4 } },           /* 3 */
-    { { 4, 2 }, { 4, 1 }, 5, 3, { 2, 3 } },           /* 4 */
-    { { 4, 1 }, { 4, 1 }, 5, 2, { 1, 2 } },           /* 5 */
-    { { 4, 1 }, { 4, 1 }, 5, 2, { 1, 2 } },           /* 6 */
-    { { 5, 1 }, { 5, 1 }, 5, 1, { 1, 1 } },           /* 7 */
-    { { 5, 1 }, { 5, 1 }, 5, 1, { 1, 1 } },           /* 8 */
-    { { 5, 1 }, { 5, 1 }, 5, NO_HIGH, { 1, 1 } },     /* 9 */
-    { { 0, 0 }, { 8, 0 }, PAIRS, NO_HIGH, { 0, 0 } }, /* for LZ4HC */
-    { { 0, 0 }, { 9, 1 }, PAIRS, NO_HIGH, { 0, 0 } }, /* for b2i_lz4_look_at() */
+    { { 0, 0 }, { 0, 0 }, { 0, 0 }, 0, 0, { 0, 0 } },           /* none */
+    { { 4, 4 }, { 4, 2 }, { 4, 3 }, 5, 6, { 3, 8 } },           /* 1 */
+    { { 4, 4 }, { 4, 2 }, { 4, 3 }, 5, 5, { 3, 6 } },           /* 2 */
+    { { 4, 3 }, { 4, 1 }, { 4, 2 }, 5, 4, { 2, 4 } },           /* 3 */
+    { { 4, 2 }, { 4, 1 }, { 4, 2 }, 5, 3, { 2, 3 } },           /* 4 */
+    { { 4, 1 }, { 4, 1 }, { 4, 2 }, 5, 2, { 1, 2 } },           /* 5 */
+    { { 4, 1 }, { 4, 1 }, { 4, 2 }, 5, 2, { 1, 2 } },           /* 6 */
+    { { 5, 1 }, { 5, 1 }, { 5, 1 }, 5, 1, { 1, 1 } },           /* 7 */
+    { { 5, 1 }, { 5, 1 }, { 5, 1 }, 5, 1, { 1, 1 } },           /* 8 */
+    { { 5, 1 }, { 5, 1 }, { 5, 1 }, 5, NO_HIGH, { 1, 1 } },     /* 9 */
+    { { 0, 0 }, { 8, 0 }, { 8, 0 }, PAIRS, NO_HIGH, { 0, 0 } }, /* for LZ4HC */
+    { { 0, 0 }, { 9, 1 }, { 9, 1 }, PAIRS, NO_HIGH, { 0, 0 } }, /* for b2i_lz4_look_at() */
 };
 
 /* ---- dictionaries ---- */
@@ -206,7 +206,7 @@ static b2c_status begin(b2i_codec_state *state, const b2i_lz4_dict *dict, const 
                            .op_fast = dst + (room < SHORT ? 0 : room - SHORT),
                            .src_fast = src + (n < WIDE ? 0 : n - WIDE) };
     *s = search_begin(t, src, n, sink);
-    s->is_filtered = state->is_filtered;
+    s->made = state->made;
     if (dict != NULL) {
         search_behind(s, dict->n, &dict->words);
     }

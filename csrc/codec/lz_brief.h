@@ -19,7 +19,7 @@
 static inline bool is_brief(const search *c, const habits *h, size_t n)
 {
     enum { SHORT_STREAM = 8192 };
-    const size_t least = n / (c->is_filtered ? 16 : 24);
+    const size_t least = n / (c->made == B2I_MADE_ITEMS ? 24 : 16);
     return c->src_end - c->src > SHORT_STREAM && h->nmatches >= least && h->nruns == 0;
 }
 

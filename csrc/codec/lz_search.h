@@ -55,10 +55,10 @@ enum {
 };
 
 typedef struct level {
-    gear high, low;
-    uint8_t low_len;  /* shortest match of the low gear: 5 or 6; that of the high one is 8 */
-    uint8_t patience; /* hundredths that the low gear must save to be used */
-    uint8_t brief[2]; /* first steps of search_briefly(): in short streams, and in others */
+    gear high, low, planes; /* the last is the low one where filters put bytes apart */
+    uint8_t low_len;        /* shortest match of the low gear: 5 or 6; that of the high one is 8 */
+    uint8_t patience;       /* hundredths that the low gear must save to be used */
+    uint8_t brief[2];       /* first steps of search_briefly(): in short streams, and in others */
 } level;
 
 /* What the tables hold of a word is its address less an origin. */
@@ -92,7 +92,7 @@ typedef struct search {
     uint32_t step;   /* to the next position; a match is often followed by another, so 1 at first */
     size_t distance; /* of the last match that was found */
     const uint8_t *base;        /* of the window of lz_brief.h, NULL: there is none yet */
-    bool is_filtered;           /* see b2i_codec_state_tell() */
+    b2i_made made;              /* what src is */
     bool seems_brief, is_brief; /* its search would do well: in one segment, in two */
     size_t period;              /* how far back nearly all matches of it were lately, or 0 */
 } search;
@@ -293,7 +293,7 @@ done:
     if (LZ_HAS_BRIEF && !knows && min_len < 8) {
         const bool was_brief = c.seems_brief;
         c.seems_brief = is_brief(&c, &lately, (size_t)(p - state->p));
-        c.is_brief = (was_brief || !c.is_filtered) && c.seems_brief;
+        c.is_brief = (was_brief || c.made == B2I_MADE_ITEMS) && c.seems_brief;
     }
     c.p = p;
     c.next_step = next_step;
@@ -400,6 +400,15 @@ static B2I_LZ_APART bool search_pairs(search *state, const gear *g, const uint8_
     return true;
 }
 
+/*
+ * In planes of bytes that have matches worth the low gear, these are long or many, and steps of two
+ * after them find nearly all: a tenth to a third faster.  Bit rows of text become 2 % larger.
+ */
+static inline const gear *low_gear(const search *c, const level *lv)
+{
+    return c->made == B2I_MADE_BYTES ? &lv->planes : &lv->low;
+}
+
 /* One copy of the loop for each length, apart, so that each has the registers to itself. */
 static B2I_LZ_APART bool search_high(search *c, const level *lv, const uint8_t *end)
 {
@@ -408,12 +417,12 @@ static B2I_LZ_APART bool search_high(search *c, const level *lv, const uint8_t *
 
 static B2I_LZ_APART bool search_low_6(search *c, const level *lv, const uint8_t *end)
 {
-    return search_segment(c, &lv->low, 6, false, end);
+    return search_segment(c, low_gear(c, lv), 6, false, end);
 }
 
 static B2I_LZ_APART bool search_low_5(search *c, const level *lv, const uint8_t *end)
 {
-    return search_segment(c, &lv->low, 5, false, end);
+    return search_segment(c, low_gear(c, lv), 5, false, end);
 }
 
 /* The same where words are known; near ones are those of the low gears that there are then. */
@@ -426,7 +435,7 @@ static B2I_LZ_APART bool search_high_known(search *c, const level *lv, const uin
 
 static B2I_LZ_APART bool search_low_known(search *c, const level *lv, const uint8_t *end)
 {
-    return search_segment(c, &lv->low, KNOWN_NEAR_LEN, true, end);
+    return search_segment(c, low_gear(c, lv), KNOWN_NEAR_LEN, true, end);
 }
 
 static B2I_LZ_APART bool search_brief(search *c, const level *lv, const uint8_t *end)

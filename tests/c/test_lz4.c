@@ -14,7 +14,7 @@
 static b2c_status encode_own(b2i_codec_state *s, int clevel, const uint8_t *src, size_t n,
                              uint8_t *dst, size_t cap, size_t *out_len)
 {
-    b2i_codec_state_tell(s, n % 2 == 0); /* one or the other */
+    b2i_codec_state_tell(s, (b2i_made)((n + 2) % 3)); /* any, and in test_items() the truth */
     return b2i_lz4_encode(s, clevel, NULL, src, n, dst, cap, out_len);
 }
 
@@ -650,7 +650,7 @@ int main(void)
         .foreign_decode = decode_by_library,
 #endif
         .max_clevel = B2I_LZ4_MID,
-        .hash = 0xafae48496281dc5b,
+        .hash = 0x20b078743e214745,
         .slack = 8,
     };
     begin(&lz4, 1 << 20);
