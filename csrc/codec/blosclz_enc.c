@@ -22,6 +22,7 @@ enum {
     LZ_PREFERS_RUNS = 0,
     LZ_HAS_DICTS = 0,
     LZ_HAS_BRIEF = 0,
+    LZ_HAS_RUNS = 0,
     LZ_AVOIDS_NEAR = 0, /* it gains nothing */
     LZ_MAX_MORE = 0,
     FAR_BASE = 8191, /* distance - 1 of the smallest far match */

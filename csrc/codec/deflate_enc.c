@@ -16,6 +16,7 @@ enum {
     LZ_PREFERS_RUNS = 1,
     LZ_HAS_DICTS = 0,
     LZ_HAS_BRIEF = 0,
+    LZ_HAS_RUNS = 0,
     LZ_AVOIDS_NEAR = 0, /* near distances take fewer bits */
     LZ_MAX_MORE = 0,
     LONG_ROW = 4096, /* literals that are a block by themselves; */

@@ -11,7 +11,7 @@
  *   lz_cost()                           about how many bytes the sink has become
  *   LZ_PREFERS_RUNS                     whether a run may be better than a match far away
  *   LZ_HAS_DICTS                        whether there are words that are known before
- *   LZ_HAS_BRIEF                        whether lz_brief.h is used
+ *   LZ_HAS_BRIEF, LZ_HAS_RUNS           whether lz_brief.h, lz_runs.h are used
  *   LZ_AVOIDS_NEAR                      whether near matches are avoided, see distance_to_take()
  *   LZ_MAX_MORE                         see capped_more(); 0: steps grow
  *
@@ -95,6 +95,7 @@ typedef struct search {
     b2i_made made;              /* what src is */
     bool seems_brief, is_brief; /* its search would do well: in one segment, in two */
     size_t period;              /* how far back nearly all matches of it were lately, or 0 */
+    bool is_sparse, knows_runs; /* the search of lz_runs.h would do well; it has begun */
 } search;
 
 /* Whether two literals and a run do as well as a match of len bytes at p that is far away. */
@@ -206,6 +207,7 @@ static inline size_t learn_slot(const uint8_t *p, const unsigned min_len, const 
 }
 
 #include "lz_brief.h"
+#include "lz_runs.h"
 
 /*
  * Searches up to 'end', or a little further.  False when the output is full.  A match is at
@@ -295,6 +297,7 @@ done:
         c.seems_brief = is_brief(&c, &lately, (size_t)(p - state->p));
         c.is_brief = (was_brief || c.made == B2I_MADE_ITEMS) && c.seems_brief;
     }
+    c.is_sparse = LZ_HAS_RUNS && has_runs(&lately, (size_t)(p - state->p));
     c.p = p;
     c.next_step = next_step;
     c.step = step;
@@ -485,14 +488,21 @@ static void learn_before(search *c, const level *lv)
     }
 }
 
+typedef enum gear_kind { HIGH, LOW, RUNS, NKINDS } gear_kind;
+
 /* Codes the next segment in a gear and adds to its tally. */
-static bool shift_and_search(search *c, const level *lv, bool low, tally *t)
+static bool shift_and_search(search *c, const level *lv, gear_kind kind, tally *t)
 {
+    const bool low = kind == LOW;
     const uint8_t *p = c->p, *anchor = c->anchor;
     const size_t before = lz_cost(&c->sink);
     const size_t left = (size_t)(search_end(c) - p);
     const uint8_t *end = p + (left < c->segment ? left : c->segment);
-    bool fits = LZ_HAS_DICTS && c->known != NULL
+    if (LZ_HAS_RUNS && kind == RUNS && c->src_end - end < RUNS_LOOK_AT) {
+        end = c->src_end - RUNS_LOOK_AT;
+    }
+    bool fits = LZ_HAS_RUNS && kind == RUNS ? search_runs(c, end)
+                : LZ_HAS_DICTS && c->known != NULL
                     ? (low ? search_low_known : search_high_known)(c, lv, end)
                 : !low                                            ? search_high(c, lv, end)
                 : LZ_HAS_BRIEF && c->is_brief && lv->brief[0] > 0 ? search_shortly(c, lv, end)
@@ -546,35 +556,56 @@ static inline size_t length_of(const search *c, const level *lv, unsigned k, siz
     return tries && segment == MAX_SEGMENT ? segment / 2 : segment;
 }
 
+/*
+ * Whether the next segment is for search_runs(): where it seems to do well, and has not saved less
+ * than a 16th of what the other gear made so far.
+ */
+static bool runs_pay(search *c, const tally *runs, const tally *other)
+{
+    enum { PART = 64 };
+    return LZ_HAS_RUNS && c->is_sparse && c->known == NULL && c->made != B2I_MADE_BITS &&
+           c->src_end - c->p > RUNS_LOOK_AT &&
+           (runs->in == 0 || runs->out * other->in * PART <= other->out * runs->in * (PART - 1)) &&
+           elect_value(c);
+}
+
 /* Up to 'end', or a little further, or until enough is saved.  False when that will not fit. */
 static bool search_all(search *c, const level *lv, const uint8_t *end)
 {
     const size_t segment = c->segment;
-    tally high = { 0, 0 }, low = { 0, 0 };
+    tally tallies[NKINDS] = { { 0, 0 } };
     unsigned ntrials = NTRIALS;
-    bool is_low = false, has_low = lv->low_len == PAIRS;
-    for (unsigned k = 0; c->p < end && !saves_enough(c); k = (k + 1) % NSEGMENTS) {
+    gear_kind kind = HIGH;
+    bool has_low = lv->low_len == PAIRS;
+    for (unsigned k = 0; c->p < end && !saves_enough(c);) {
+        c->segment = length_of(c, lv, k, segment);
+        if (k > 0 && runs_pay(c, &tallies[RUNS], &tallies[kind])) {
+            if (!shift_and_search(c, lv, RUNS, &tallies[RUNS])) {
+                return false;
+            }
+            continue;
+        }
         if (k == 0) {
-            high = low = (tally){ 0, 0 };
+            memset(tallies, 0, sizeof tallies);
             ntrials = NTRIALS;
-        } else if (k == 2 && low_saves(&high, &low, CLEARLY)) {
+        } else if (k == 2 && low_saves(&tallies[HIGH], &tallies[LOW], CLEARLY)) {
             ntrials = k;
         }
         if (lv->patience == NO_HIGH) {
-            is_low = true;
+            kind = LOW;
         } else if (k < ntrials) {
-            is_low = k == 1 || k == 2;
+            kind = k == 1 || k == 2 ? LOW : HIGH;
         } else if (k == ntrials) {
-            is_low = low_saves(&high, &low, lv->patience);
+            kind = low_saves(&tallies[HIGH], &tallies[LOW], lv->patience) ? LOW : HIGH;
         }
-        if (is_low && !has_low) {
+        if (kind == LOW && !has_low) {
             learn_before(c, lv);
             has_low = true;
         }
-        c->segment = length_of(c, lv, k, segment);
-        if (!shift_and_search(c, lv, is_low, is_low ? &low : &high) || is_hopeless(c)) {
+        if (!shift_and_search(c, lv, kind, &tallies[kind]) || is_hopeless(c)) {
             return false;
         }
+        k = (k + 1) % NSEGMENTS;
     }
     return true;
 }

@@ -67,6 +67,13 @@ static b2c_status decode_plainly(b2i_span dict, b2i_span src, uint8_t *dst, size
     }
 }
 
+/* A byte of a plane of sparse data: of so many in a thousand that are not of one value. */
+static uint8_t sparse_byte(uint64_t *r, unsigned density, uint8_t value)
+{
+    const uint64_t x = harness_random(r) >> 20;
+    return x % 1000 < density ? (uint8_t)(x >> 10) : value;
+}
+
 #ifdef B2I_HAVE_LZ4
 static b2c_status decode_by_library(b2i_span src, uint8_t *dst, size_t n)
 {
@@ -105,6 +112,24 @@ static void test_items(void)
         int theirs = LZ4_compress_fast((const char *)data, (char *)stream, N, N, 10 - level);
         size_t ours = encode(level, data, N, stream, N - 1);
         CHECK(ours > 0 && ours * 100 < (size_t)theirs * 104);
+    }
+    free(data);
+    free(stream);
+}
+
+/* A plane of sparse data takes a good deal less than the library makes of it. */
+static void test_sparse_plane(void)
+{
+    enum { N = 65536 };
+    uint8_t *data = room_of(N), *stream = room_of(N);
+    uint64_t r = 3;
+    for (size_t i = 0; i < N; i++) {
+        data[i] = sparse_byte(&r, 20, 0);
+    }
+    for (int level = 1; level <= 9; level++) {
+        int theirs = LZ4_compress_fast((const char *)data, (char *)stream, N, N, 10 - level);
+        size_t ours = encode(level, data, N, stream, N - 1);
+        CHECK(ours > 0 && ours * 10 < (size_t)theirs * 9);
     }
     free(data);
     free(stream);
@@ -498,6 +523,35 @@ static void test_brief(void)
     free(stream);
 }
 
+/*
+ * Planes of one value but for single bytes, of all lengths; those that match are farther apart than
+ * a window in long ones, and runs go on beyond the ends of segments and of the data.
+ */
+static void test_sparse(void)
+{
+    enum { N = 300000 };
+    static const unsigned densities[] = { 3, 20, 60, 200 };
+    uint8_t *data = room_of(N);
+    for (unsigned i = 0; i < sizeof densities / sizeof densities[0]; i++) {
+        uint64_t r = i;
+        size_t sum = 0, total = 0;
+        for (size_t n = 250; n <= N; n += n < 2000 ? 19 : n / 8) {
+            const unsigned density = densities[i] * (1 + n % 2);
+            const uint8_t value = n % 3 == 0 ? 0 : (uint8_t)n;
+            for (size_t k = 0; k < n; k++) {
+                data[k] = sparse_byte(&r, density, k < n / 2 || n % 5 > 0 ? value : 9);
+            }
+            if (n % 7 < 3) {
+                memset(data + n / 3, value, n / 3);
+            }
+            sum += round_trip(data, n, 1 + (int)(n % 9));
+            total += n;
+        }
+        CHECK(sum < total / 1000 * (40 + 4 * densities[i]));
+    }
+    free(data);
+}
+
 /* They save something in bytes of all values, but not where each is coded in few bits. */
 static void test_short_matches(void)
 {
@@ -650,7 +704,7 @@ int main(void)
         .foreign_decode = decode_by_library,
 #endif
         .max_clevel = B2I_LZ4_MID,
-        .hash = 0x20b078743e214745,
+        .hash = 0xfbfda169cbcacae7,
         .slack = 8,
     };
     begin(&lz4, 1 << 20);
@@ -658,6 +712,7 @@ int main(void)
     test_look_at_short_matches();
     test_literals_in_front();
     test_brief();
+    test_sparse();
     test_short_matches();
     test_near_matches();
     test_malformed();
@@ -673,6 +728,7 @@ int main(void)
 #ifdef B2I_HAVE_LZ4
     test_library_reads_ours();
     test_items();
+    test_sparse_plane();
     test_ours_reads_library();
     test_kept_state();
     test_hard_start();
