@@ -569,6 +569,23 @@ static bool runs_pay(search *c, const tally *runs, const tally *other)
            elect_value(c);
 }
 
+/*
+ * Rows of bits often begin with those of noise.  Where no gear has saved anything so far, the trial
+ * begins anew as soon as one does.  Until then it is the low one, for the high one passes by what
+ * is short; in long streams, where that would take too long, one segment of three.
+ */
+static bool waits(const search *c, const tally *tallies)
+{
+    enum { LEAST = 512 }; /* part that is saved */
+    const int64_t in = tallies[HIGH].in + tallies[LOW].in;
+    return c->made == B2I_MADE_BITS && tallies[HIGH].out + tallies[LOW].out > in - in / LEAST;
+}
+
+static gear_kind waiting_gear(const search *c, unsigned k)
+{
+    return c->src_end - c->src > B2I_LZ_WINDOW && k % 3 > 0 ? HIGH : LOW;
+}
+
 /* Up to 'end', or a little further, or until enough is saved.  False when that will not fit. */
 static bool search_all(search *c, const level *lv, const uint8_t *end)
 {
@@ -598,6 +615,8 @@ static bool search_all(search *c, const level *lv, const uint8_t *end)
         } else if (k == ntrials) {
             kind = low_saves(&tallies[HIGH], &tallies[LOW], lv->patience) ? LOW : HIGH;
         }
+        const bool waited = lv->patience != NO_HIGH && k >= ntrials && waits(c, tallies);
+        kind = waited ? waiting_gear(c, k) : kind;
         if (kind == LOW && !has_low) {
             learn_before(c, lv);
             has_low = true;
@@ -605,7 +624,7 @@ static bool search_all(search *c, const level *lv, const uint8_t *end)
         if (!shift_and_search(c, lv, kind, &tallies[kind]) || is_hopeless(c)) {
             return false;
         }
-        k = (k + 1) % NSEGMENTS;
+        k = waited && !waits(c, tallies) ? 0 : (k + 1) % NSEGMENTS;
     }
     return true;
 }
