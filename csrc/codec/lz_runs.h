@@ -95,12 +95,12 @@ static const uint8_t *end_of_run(const search *c, const uint8_t *end, uint8_t va
 }
 
 /*
- * Elects the value: whether seven of eight bytes lately have it and the others stand alone, not in
- * runs of their own.
+ * Elects the value: whether seven of eight bytes lately have it, and there are others, which stand
+ * alone, not in runs of their own.
  */
-static bool elect_value(search *c)
+static B2I_LZ_APART bool elect_value(search *c)
 {
-    enum { NVOTERS = 4 * NCOMPARED };
+    enum { NVOTERS = 4 * NCOMPARED, LEAST = 3 };
     const uint8_t *p = c->p;
     b2i_lz_runs *t = &c->t->runs;
     if (p - c->src < NVOTERS) {
@@ -118,7 +118,7 @@ static bool elect_value(search *c)
         t->value = value;
         c->knows_runs = true;
     }
-    return nothers > 0 && nothers <= NVOTERS / 8 && npairs <= nothers / 4;
+    return nothers >= LEAST && nothers <= NVOTERS / 8 && npairs <= nothers / 4;
 }
 
 /* Searches up to 'end', RUNS_LOOK_AT bytes before that of the input, or a little further. */

@@ -557,16 +557,18 @@ static inline size_t length_of(const search *c, const level *lv, unsigned k, siz
 }
 
 /*
- * Whether the next segment is for search_runs(): where it seems to do well, and has not saved less
- * than a 16th of what the other gear made so far.
+ * Whether segment k is for search_runs(): where it seems to do well, at some of them, or has saved
+ * a 16th of what the other gear made so far.
  */
-static bool runs_pay(search *c, const tally *runs, const tally *other)
+static bool runs_pay(search *c, unsigned k, const tally *runs, const tally *other)
 {
-    enum { PART = 64 };
-    return LZ_HAS_RUNS && c->is_sparse && c->known == NULL && c->made != B2I_MADE_BITS &&
-           c->src_end - c->p > RUNS_LOOK_AT &&
-           (runs->in == 0 || runs->out * other->in * PART <= other->out * runs->in * (PART - 1)) &&
-           elect_value(c);
+    enum { PART = 16 };
+    if (!LZ_HAS_RUNS || !c->is_sparse || c->known != NULL || c->made == B2I_MADE_BITS || k == 0 ||
+        c->src_end - c->p <= RUNS_LOOK_AT) {
+        return false;
+    }
+    return runs->in == 0 ? (k & (k - 1)) == 0 && elect_value(c)
+                         : runs->out * other->in * PART <= other->out * runs->in * (PART - 1);
 }
 
 /*
@@ -596,7 +598,7 @@ static bool search_all(search *c, const level *lv, const uint8_t *end)
     bool has_low = lv->low_len == PAIRS;
     for (unsigned k = 0; c->p < end && !saves_enough(c);) {
         c->segment = length_of(c, lv, k, segment);
-        if (k > 0 && runs_pay(c, &tallies[RUNS], &tallies[kind])) {
+        if (runs_pay(c, k, &tallies[RUNS], &tallies[kind])) {
             if (!shift_and_search(c, lv, RUNS, &tallies[RUNS])) {
                 return false;
             }
