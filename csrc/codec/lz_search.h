@@ -348,6 +348,7 @@ static B2I_LZ_APART bool search_pairs(search *state, const gear *g, const uint8_
     const unsigned skip_log = g->skip_log, unused = 64 - 8 * PAIR_LEN;
     const uint8_t *p = c.p, *match_end = c.src_end - LZ_LAST_LITERALS;
     const bool spreads = LZ_AVOIDS_NEAR && is_near(c.distance);
+    habits lately = { 0, 0, 0, 0 };
     while (p < end) {
         const uint64_t word = b2i_ld64le(p);
         const uint32_t at = position(&c.positions, p);
@@ -388,6 +389,8 @@ static B2I_LZ_APART bool search_pairs(search *state, const gear *g, const uint8_
         }
         const size_t back = equal_before(&c, p, distance);
         c.distance = distance;
+        lately.nmatches++;
+        lately.nruns += distance == 1;
         distance = spreads ? distance_to_take(c.src, p - back, len + back, distance) : distance;
         if (!lz_put(&c.sink, c.anchor, p - back, len + back, distance)) {
             return false;
@@ -398,6 +401,7 @@ static B2I_LZ_APART bool search_pairs(search *state, const gear *g, const uint8_
             learn_match(&c, p - len - back, len + back);
         }
     }
+    c.is_sparse = LZ_HAS_RUNS && has_runs(&lately, (size_t)(p - state->p));
     c.p = p;
     *state = c;
     return true;
