@@ -22,8 +22,9 @@ enum {
     LZ_PREFERS_RUNS = 0,
     LZ_HAS_DICTS = 0,
     LZ_HAS_BRIEF = 0,
-    LZ_HAS_RUNS = 0,
-    LZ_AVOIDS_NEAR = 0, /* it gains nothing */
+    LZ_HAS_RUNS = 1,
+    LZ_RUNS_DISTANCE = 8191, /* what is farther takes two more bytes */
+    LZ_AVOIDS_NEAR = 0,      /* it gains nothing */
     LZ_MAX_MORE = 0,
     FAR_BASE = 8191, /* distance - 1 of the smallest far match */
     MAX_RUN = 32,    /* literals per control byte */
@@ -346,6 +347,7 @@ b2c_status b2i_blosclz_encode(b2i_codec_state *state, int clevel, const b2i_dict
                            .op_fast = dst + (limit < SHORT ? 0 : limit - SHORT),
                            .src_fast = src + (n < MAX_RUN ? 0 : n - MAX_RUN) };
     search s = search_begin(t, src, n, sink);
+    s.made = state->made;
     const uint8_t *stop = search_end(&s);
     const level *lv = &levels[n > SOON_DONE || clevel > LEAST_LEVEL ? clevel : LEAST_LEVEL];
     const bool is_short_text = n < LONG_TEXT && is_text(&seen);

@@ -25,6 +25,7 @@ enum {
     LZ_AVOIDS_NEAR = 1,
     LZ_HAS_BRIEF = 1,
     LZ_HAS_RUNS = 1,
+    LZ_RUNS_DISTANCE = LZ_MAX_DISTANCE,
     LZ_MAX_MORE = 40,
     LOOK = B2I_LZ4_MID + 1, /* row of levels[] */
     WIDE = 32,              /* literals that are copied in two steps, or one */

@@ -81,7 +81,7 @@ static inline size_t choose(bool which, size_t a, size_t b)
 /* Whether a run is near enough to position 'here' and so long; else it is replaced by that. */
 static inline bool take_run(b2i_lz_run *run, uint32_t here, size_t len)
 {
-    const bool takes = (here - run->at <= LZ_MAX_DISTANCE) & (run->len >= len);
+    const bool takes = (here - run->at <= LZ_RUNS_DISTANCE) & (run->len >= len);
     run->at = (uint32_t)choose(takes, run->at, here);
     run->len = (uint32_t)choose(takes, run->len, len);
     return takes;

@@ -12,6 +12,7 @@
  *   LZ_PREFERS_RUNS                     whether a run may be better than a match far away
  *   LZ_HAS_DICTS                        whether there are words that are known before
  *   LZ_HAS_BRIEF, LZ_HAS_RUNS           whether lz_brief.h, lz_runs.h are used
+ *   LZ_RUNS_DISTANCE                    how far back matches of the latter may be
  *   LZ_AVOIDS_NEAR                      whether near matches are avoided, see distance_to_take()
  *   LZ_MAX_MORE                         see capped_more(); 0: steps grow
  *

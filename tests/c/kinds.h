@@ -75,6 +75,24 @@ static inline void generate(uint8_t *p, size_t n, int kind, uint64_t seed)
 }
 
 /*
+ * One value, but for single bytes, so many in a thousand or twice as many, by the seed; which may
+ * be another in the second half, and have none in the middle.
+ */
+static inline void generate_sparse(uint8_t *p, size_t n, unsigned density, uint64_t seed)
+{
+    const uint8_t value = seed % 3 == 0 ? 0 : (uint8_t)seed;
+    const uint64_t most = density * (1 + seed % 2);
+    uint64_t r = seed + 1;
+    for (size_t i = 0; i < n; i++) {
+        const uint64_t x = harness_random(&r) >> 20;
+        p[i] = x % 1000 < most ? (uint8_t)(x >> 10) : i < n / 2 || seed % 5 > 0 ? value : 9;
+    }
+    if (seed % 7 < 3) {
+        memset(p + n / 3, value, n / 3);
+    }
+}
+
+/*
  * Values by frequency, one independent of the other, so that there are no matches but by chance.
  * shift is added to all.
  */
