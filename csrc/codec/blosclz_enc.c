@@ -22,9 +22,9 @@ enum {
     LZ_PREFERS_RUNS = 0,
     LZ_HAS_DICTS = 0,
     LZ_HAS_BRIEF = 0,
-    LZ_HAS_RUNS = 1,
-    LZ_RUNS_DISTANCE = 8191, /* what is farther takes two more bytes */
-    LZ_AVOIDS_NEAR = 0,      /* it gains nothing */
+    LZ_HAS_SPARSE = 1,
+    LZ_SPARSE_DISTANCE = 8191, /* what is farther takes two more bytes */
+    LZ_AVOIDS_NEAR = 0,        /* it gains nothing */
     LZ_MAX_MORE = 0,
     FAR_BASE = 8191, /* distance - 1 of the smallest far match */
     MAX_RUN = 32,    /* literals per control byte */

@@ -16,8 +16,8 @@ enum {
     LZ_PREFERS_RUNS = 1,
     LZ_HAS_DICTS = 0,
     LZ_HAS_BRIEF = 0,
-    LZ_HAS_RUNS = 0,
-    LZ_RUNS_DISTANCE = 0,
+    LZ_HAS_SPARSE = 0,
+    LZ_SPARSE_DISTANCE = 0,
     LZ_AVOIDS_NEAR = 0, /* near distances take fewer bits */
     LZ_MAX_MORE = 0,
     LONG_ROW = 4096, /* literals that are a block by themselves; */

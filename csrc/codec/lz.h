@@ -15,15 +15,16 @@
 
 enum { B2I_LZ_MAX_HASH_LOG = 14, B2I_LZ_BRIEF_LOG = 13, B2I_LZ_WINDOW = 65536 };
 
-/* Of lz_runs.h: a byte at a position and the run behind it, so many bytes; 0: there is none yet. */
+/* Of lz_sparse.h: a byte at a position and the run behind it, so many bytes; 0: there is none yet.
+ */
 typedef struct b2i_lz_run {
     uint32_t at, len;
 } b2i_lz_run;
 
-typedef struct b2i_lz_runs {
+typedef struct b2i_lz_sparse {
     b2i_lz_run longest, behind[256]; /* lately, of all and of each byte */
     uint8_t value;                   /* of the runs */
-} b2i_lz_runs;
+} b2i_lz_sparse;
 
 /*
  * Positions of words by their hash.  Nothing is cleared between streams: the table holds
@@ -35,7 +36,7 @@ typedef struct b2i_lz_table {
     uint32_t near[1 << B2I_LZ_MAX_HASH_LOG]; /* by few bytes: close, short matches */
     uint32_t far[1 << B2I_LZ_MAX_HASH_LOG];  /* by eight bytes */
     uint16_t brief[1 << B2I_LZ_BRIEF_LOG];   /* of lz_brief.h, by itself */
-    b2i_lz_runs runs;                        /* of lz_runs.h */
+    b2i_lz_sparse sparse;                    /* of lz_sparse.h */
 } b2i_lz_table;
 
 /* The table of a worker, ready for a stream of n bytes, or NULL when there is no memory. */

@@ -24,8 +24,8 @@ enum {
     LZ_HAS_DICTS = 1,
     LZ_AVOIDS_NEAR = 1,
     LZ_HAS_BRIEF = 1,
-    LZ_HAS_RUNS = 1,
-    LZ_RUNS_DISTANCE = LZ_MAX_DISTANCE,
+    LZ_HAS_SPARSE = 1,
+    LZ_SPARSE_DISTANCE = LZ_MAX_DISTANCE,
     LZ_MAX_MORE = 40,
     LOOK = B2I_LZ4_MID + 1, /* row of levels[] */
     WIDE = 32,              /* literals that are copied in two steps, or one */

@@ -11,8 +11,8 @@
  *   lz_cost()                           about how many bytes the sink has become
  *   LZ_PREFERS_RUNS                     whether a run may be better than a match far away
  *   LZ_HAS_DICTS                        whether there are words that are known before
- *   LZ_HAS_BRIEF, LZ_HAS_RUNS           whether lz_brief.h, lz_runs.h are used
- *   LZ_RUNS_DISTANCE                    how far back matches of the latter may be
+ *   LZ_HAS_BRIEF, LZ_HAS_SPARSE         whether lz_brief.h, lz_sparse.h are used
+ *   LZ_SPARSE_DISTANCE                  how far back matches of the latter may be
  *   LZ_AVOIDS_NEAR                      whether near matches are avoided, see distance_to_take()
  *   LZ_MAX_MORE                         see capped_more(); 0: steps grow
  *
@@ -92,11 +92,11 @@ typedef struct search {
     uint32_t next_step; /* the step behind the next one, see search_segment() */
     uint32_t step;   /* to the next position; a match is often followed by another, so 1 at first */
     size_t distance; /* of the last match that was found */
-    const uint8_t *base;        /* of the window of lz_brief.h, NULL: there is none yet */
-    b2i_made made;              /* what src is */
-    bool seems_brief, is_brief; /* its search would do well: in one segment, in two */
-    size_t period;              /* how far back nearly all matches of it were lately, or 0 */
-    bool is_sparse, knows_runs; /* the search of lz_runs.h would do well; it has begun */
+    const uint8_t *base;          /* of the window of lz_brief.h, NULL: there is none yet */
+    b2i_made made;                /* what src is */
+    bool seems_brief, is_brief;   /* its search would do well: in one segment, in two */
+    size_t period;                /* how far back nearly all matches of it were lately, or 0 */
+    bool is_sparse, sparse_began; /* the search of lz_sparse.h would do well; it has begun */
 } search;
 
 /* Whether two literals and a run do as well as a match of len bytes at p that is far away. */
@@ -208,7 +208,7 @@ static inline size_t learn_slot(const uint8_t *p, const unsigned min_len, const 
 }
 
 #include "lz_brief.h"
-#include "lz_runs.h"
+#include "lz_sparse.h"
 
 /*
  * Searches up to 'end', or a little further.  False when the output is full.  A match is at
@@ -298,7 +298,7 @@ done:
         c.seems_brief = is_brief(&c, &lately, (size_t)(p - state->p));
         c.is_brief = (was_brief || c.made == B2I_MADE_ITEMS) && c.seems_brief;
     }
-    c.is_sparse = LZ_HAS_RUNS && has_runs(&lately, (size_t)(p - state->p));
+    c.is_sparse = LZ_HAS_SPARSE && seems_sparse(&lately, (size_t)(p - state->p));
     c.p = p;
     c.next_step = next_step;
     c.step = step;
@@ -402,7 +402,7 @@ static B2I_LZ_APART bool search_pairs(search *state, const gear *g, const uint8_
             learn_match(&c, p - len - back, len + back);
         }
     }
-    c.is_sparse = LZ_HAS_RUNS && has_runs(&lately, (size_t)(p - state->p));
+    c.is_sparse = LZ_HAS_SPARSE && seems_sparse(&lately, (size_t)(p - state->p));
     c.p = p;
     *state = c;
     return true;
@@ -493,7 +493,7 @@ static void learn_before(search *c, const level *lv)
     }
 }
 
-typedef enum gear_kind { HIGH, LOW, RUNS, NKINDS } gear_kind;
+typedef enum gear_kind { HIGH, LOW, SPARSE, NKINDS } gear_kind;
 
 /* Codes the next segment in a gear and adds to its tally. */
 static bool shift_and_search(search *c, const level *lv, gear_kind kind, tally *t)
@@ -503,10 +503,10 @@ static bool shift_and_search(search *c, const level *lv, gear_kind kind, tally *
     const size_t before = lz_cost(&c->sink);
     const size_t left = (size_t)(search_end(c) - p);
     const uint8_t *end = p + (left < c->segment ? left : c->segment);
-    if (LZ_HAS_RUNS && kind == RUNS && c->src_end - end < RUNS_LOOK_AT) {
-        end = c->src_end - RUNS_LOOK_AT;
+    if (LZ_HAS_SPARSE && kind == SPARSE && c->src_end - end < SPARSE_LOOK_AT) {
+        end = c->src_end - SPARSE_LOOK_AT;
     }
-    bool fits = LZ_HAS_RUNS && kind == RUNS ? search_runs(c, end)
+    bool fits = LZ_HAS_SPARSE && kind == SPARSE ? search_sparse(c, end)
                 : LZ_HAS_DICTS && c->known != NULL
                     ? (low ? search_low_known : search_high_known)(c, lv, end)
                 : !low                                            ? search_high(c, lv, end)
@@ -562,18 +562,18 @@ static inline size_t length_of(const search *c, const level *lv, unsigned k, siz
 }
 
 /*
- * Whether segment k is for search_runs(): where it seems to do well, at some of them, or has saved
- * a 16th of what the other gear made so far.
+ * Whether segment k is for search_sparse(): where it seems to do well, at some of them, or has
+ * saved a 16th of what the other gear made so far.
  */
-static bool runs_pay(search *c, unsigned k, const tally *runs, const tally *other)
+static bool sparse_pays(search *c, unsigned k, const tally *sparse, const tally *other)
 {
     enum { PART = 16 };
-    if (!LZ_HAS_RUNS || !c->is_sparse || c->known != NULL || c->made == B2I_MADE_BITS || k == 0 ||
-        c->src_end - c->p <= RUNS_LOOK_AT) {
+    if (!LZ_HAS_SPARSE || !c->is_sparse || c->known != NULL || c->made == B2I_MADE_BITS || k == 0 ||
+        c->src_end - c->p <= SPARSE_LOOK_AT) {
         return false;
     }
-    return runs->in == 0 ? (k & (k - 1)) == 0 && elect_value(c)
-                         : runs->out * other->in * PART <= other->out * runs->in * (PART - 1);
+    return sparse->in == 0 ? (k & (k - 1)) == 0 && elect_value(c)
+                           : sparse->out * other->in * PART <= other->out * sparse->in * (PART - 1);
 }
 
 /*
@@ -603,8 +603,8 @@ static bool search_all(search *c, const level *lv, const uint8_t *end)
     bool has_low = lv->low_len == PAIRS;
     for (unsigned k = 0; c->p < end && !saves_enough(c);) {
         c->segment = length_of(c, lv, k, segment);
-        if (runs_pay(c, k, &tallies[RUNS], &tallies[kind])) {
-            if (!shift_and_search(c, lv, RUNS, &tallies[RUNS])) {
+        if (sparse_pays(c, k, &tallies[SPARSE], &tallies[kind])) {
+            if (!shift_and_search(c, lv, SPARSE, &tallies[SPARSE])) {
                 return false;
             }
             continue;

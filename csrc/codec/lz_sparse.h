@@ -1,5 +1,5 @@
 /*
- * lz_runs.h: the search of lz_search.h for planes of one value, but for single bytes.
+ * lz_sparse.h: the search of lz_search.h for planes of one value, but for single bytes.
  * SPDX-License-Identifier: BSD-3-Clause
  *
  * A part of that template.  Planes of sparse data are so.  There it cannot be predicted where a run
@@ -11,16 +11,16 @@
  *   one literal   the byte, then a match with the longest run of all
  *   two literals  the byte and the first one of the run, which is longer than all known
  */
-#ifndef B2I_LZ_RUNS_H
-#define B2I_LZ_RUNS_H
+#ifndef B2I_LZ_SPARSE_H
+#define B2I_LZ_SPARSE_H
 
 enum {
-    RUNS_LOOK_AT = NCOMPARED + 16, /* a segment ends so far before the end of the input */
-    LEAST_RUNS = 96                /* bytes for each match; at most so many */
+    SPARSE_LOOK_AT = NCOMPARED + 16, /* a segment ends so far before the end of the input */
+    LEAST_RUNS = 96                  /* there is a match for every so many bytes, or more */
 };
 
 /* Whether of the matches in n bytes so many are runs that this search may do well. */
-static inline bool has_runs(const habits *h, size_t n)
+static inline bool seems_sparse(const habits *h, size_t n)
 {
     return h->nmatches >= n / LEAST_RUNS && h->nruns >= h->nmatches / 4;
 }
@@ -52,10 +52,12 @@ static inline unsigned count_bits(uint64_t x)
     return (unsigned)(x * 0x0101010101010101U >> 56);
 }
 
-enum { FEW = 4 }; /* so many are noted wherever 64 bytes have some, so that no branch is needed */
+enum { NOTED = 4 }; /* so many are noted wherever 64 bytes have some, so that no branch is needed */
 
-/* Which of the n bytes at p do not have a value; returns how many those are.  Reads to the next
- * multiple of NCOMPARED. */
+/*
+ * Which of the n bytes at p do not have a value; returns how many those are.  Reads on to the next
+ * multiple of NCOMPARED.
+ */
 static size_t find_others(const uint8_t *p, size_t n, uint8_t value, uint16_t *at)
 {
     size_t count = 0;
@@ -63,7 +65,7 @@ static size_t find_others(const uint8_t *p, size_t n, uint8_t value, uint16_t *a
         uint64_t others = others_mask(p + i, value);
         others &= n - i < NCOMPARED ? ((uint64_t)1 << (n - i)) - 1 : UINT64_MAX;
         const unsigned nothers = count_bits(others);
-        for (unsigned k = 0; k < FEW || k < nothers; k++) {
+        for (unsigned k = 0; k < NOTED || k < nothers; k++) {
             at[count + k] = (uint16_t)(i + lowest_bit(others | (uint64_t)1 << 63));
             others &= others - 1;
         }
@@ -81,7 +83,7 @@ static inline size_t choose(bool which, size_t a, size_t b)
 /* Whether a run is near enough to position 'here' and so long; else it is replaced by that. */
 static inline bool take_run(b2i_lz_run *run, uint32_t here, size_t len)
 {
-    const bool takes = (here - run->at <= LZ_RUNS_DISTANCE) & (run->len >= len);
+    const bool takes = (here - run->at <= LZ_SPARSE_DISTANCE) & (run->len >= len);
     run->at = (uint32_t)choose(takes, run->at, here);
     run->len = (uint32_t)choose(takes, run->len, len);
     return takes;
@@ -102,7 +104,7 @@ static B2I_LZ_APART bool elect_value(search *c)
 {
     enum { NVOTERS = 4 * NCOMPARED, LEAST = 3 };
     const uint8_t *p = c->p;
-    b2i_lz_runs *t = &c->t->runs;
+    b2i_lz_sparse *t = &c->t->sparse;
     if (p - c->src < NVOTERS) {
         return false;
     }
@@ -113,24 +115,24 @@ static B2I_LZ_APART bool elect_value(search *c)
         nothers += count_bits(others);
         npairs += count_bits(others & others >> 1);
     }
-    if (!c->knows_runs || t->value != value) {
+    if (!c->sparse_began || t->value != value) {
         memset(t, 0, sizeof *t);
         t->value = value;
-        c->knows_runs = true;
+        c->sparse_began = true;
     }
     return nothers >= LEAST && nothers <= NVOTERS / 8 && npairs <= nothers / 4;
 }
 
-/* Searches up to 'end', RUNS_LOOK_AT bytes before that of the input, or a little further. */
-static B2I_LZ_APART bool search_runs(search *state, const uint8_t *end)
+/* Searches up to 'end', SPARSE_LOOK_AT bytes before that of the input, or a little further. */
+static B2I_LZ_APART bool search_sparse(search *state, const uint8_t *end)
 {
     enum { MIN_RUN = 4 };
     search c = *state;
     const positions in = c.positions;
     const uint8_t *p = c.p;
-    b2i_lz_runs *t = &c.t->runs;
+    b2i_lz_sparse *t = &c.t->sparse;
     const uint8_t value = t->value;
-    uint16_t others[MAX_SEGMENT + FEW];
+    uint16_t others[MAX_SEGMENT + NOTED];
     const size_t nothers = find_others(p, (size_t)(end - p), value, others);
     size_t nmatches = 0;
     end = end_of_run(&c, end, value);
