@@ -144,6 +144,7 @@ static inline bool lz_put_match(lz_sink *s, const uint8_t *p, size_t len, size_t
 #include "lz_search.h"
 
 #include "deflate_parse.h"
+#include "deflate_runs.h"
 
 /* The encoder of a worker, or NULL when there is no memory. */
 static deflater *kept_deflater(b2i_codec_state *state)
@@ -173,6 +174,7 @@ static bool search_by_effort(deflater *d, parser *cheapest, search *s)
     case B2I_SEARCH_CHEAPEST:
         return search_cheapest(d, cheapest, s);
     default:
+        s->own_low = d->effort->search == B2I_SEARCH_QUICKLY ? search_low_or_period : NULL;
         return search_all(s, &levels[d->effort->search], search_end(s));
     }
 }

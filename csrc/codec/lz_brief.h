@@ -59,6 +59,12 @@ static inline size_t word_slot(uint64_t word)
     return b2i_lz_hash(word, 5, B2I_LZ_BRIEF_LOG);
 }
 
+/* Whether the format has the distance of p and q, which are in a window. */
+static inline bool is_in_reach(const uint8_t *p, const uint8_t *q)
+{
+    return LZ_MAX_DISTANCE >= B2I_LZ_WINDOW - 1 || p - q <= LZ_MAX_DISTANCE;
+}
+
 /* Number of equal bytes at p and q, up to 'end' for p. */
 static inline size_t equal_briefly(const uint8_t *p, const uint8_t *q, const uint8_t *end)
 {
@@ -254,7 +260,7 @@ static inline bool put_other(search *c, const window *w, const uint8_t **at, con
     for (; p < stop; p++) {
         const uint64_t word = b2i_ld64le(p);
         const uint8_t *q = swap_word(w, word_slot(word), p);
-        if (b2i_ld32le(q) == (uint32_t)word) {
+        if (b2i_ld32le(q) == (uint32_t)word && is_in_reach(p, q)) {
             const size_t found = (size_t)(p - q), back = equal_before(c, p, found);
             const size_t len =
                 back + 4 + equal_briefly(p + 4, q + 4, c->src_end - LZ_LAST_LITERALS);

@@ -97,6 +97,8 @@ typedef struct search {
     bool seems_brief, is_brief;   /* its search would do well: in one segment, in two */
     size_t period;                /* how far back nearly all matches of it were lately, or 0 */
     bool is_sparse, sparse_began; /* the search of lz_sparse.h would do well; it has begun */
+    /* takes the place of the low gear's search, or NULL */
+    bool (*own_low)(struct search *c, const level *lv, const uint8_t *end);
 } search;
 
 /* Whether two literals and a run do as well as a match of len bytes at p that is far away. */
@@ -510,6 +512,7 @@ static bool shift_and_search(search *c, const level *lv, gear_kind kind, tally *
                 : LZ_HAS_DICTS && c->known != NULL
                     ? (low ? search_low_known : search_high_known)(c, lv, end)
                 : !low                                            ? search_high(c, lv, end)
+                : c->own_low != NULL                              ? c->own_low(c, lv, end)
                 : LZ_HAS_BRIEF && c->is_brief && lv->brief[0] > 0 ? search_shortly(c, lv, end)
                 : lv->low_len == PAIRS                            ? search_pairs(c, &lv->low, end)
                 : lv->low_len == 5                                ? search_low_5(c, lv, end)
@@ -593,6 +596,21 @@ static gear_kind waiting_gear(const search *c, unsigned k)
     return c->src_end - c->src > B2I_LZ_WINDOW && k % 3 > 0 ? HIGH : LOW;
 }
 
+/*
+ * Whether to search low, after so many trials.  A search of its own that has its kind of data is
+ * faster, and stays where it costs some hundredths: which gear was better in one pair of segments
+ * is often chance.
+ */
+static bool prefers_low(const search *c, const level *lv, unsigned ntrials, const tally *tallies)
+{
+    enum { PAIR = 3, BOTH = 5 };
+    const tally *high = &tallies[HIGH], *low = &tallies[LOW];
+    if (c->own_low != NULL && c->period > 0) {
+        return !low_saves(low, high, ntrials < NTRIALS ? PAIR : BOTH);
+    }
+    return low_saves(high, low, ntrials < NTRIALS ? CLEARLY : lv->patience);
+}
+
 /* Up to 'end', or a little further, or until enough is saved.  False when that will not fit. */
 static bool search_all(search *c, const level *lv, const uint8_t *end)
 {
@@ -612,7 +630,7 @@ static bool search_all(search *c, const level *lv, const uint8_t *end)
         if (k == 0) {
             memset(tallies, 0, sizeof tallies);
             ntrials = NTRIALS;
-        } else if (k == 2 && low_saves(&tallies[HIGH], &tallies[LOW], CLEARLY)) {
+        } else if (k == 2 && prefers_low(c, lv, k, tallies)) {
             ntrials = k;
         }
         if (lv->patience == NO_HIGH) {
@@ -620,7 +638,7 @@ static bool search_all(search *c, const level *lv, const uint8_t *end)
         } else if (k < ntrials) {
             kind = k == 1 || k == 2 ? LOW : HIGH;
         } else if (k == ntrials) {
-            kind = low_saves(&tallies[HIGH], &tallies[LOW], lv->patience) ? LOW : HIGH;
+            kind = prefers_low(c, lv, ntrials, tallies) ? LOW : HIGH;
         }
         const bool waited = lv->patience != NO_HIGH && k >= ntrials && waits(c, tallies);
         kind = waited ? waiting_gear(c, k) : kind;

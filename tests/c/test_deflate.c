@@ -715,6 +715,57 @@ static void test_sparse(void)
     free(out);
 }
 
+/* Single values, or four, between runs that vary; or counts of eight bytes, two of them random. */
+static void generate_regular(uint8_t *p, size_t n, int kind, uint64_t *r)
+{
+    uint64_t run = 0;
+    for (size_t i = 0; i < n; i++) {
+        const uint64_t x = harness_random(r) >> 20;
+        if (kind == 2) {
+            p[i] = (uint8_t)(i % 8 < 2 ? x : i % 8 == 2 ? i / 128 : i % 8 == 3 ? i / 32768 : 7);
+            continue;
+        }
+        p[i] = run < (kind == 0 ? 1 : 4) ? (uint8_t)(1 + x % 200) : 0;
+        run = run > 0 ? run - 1 : 4 + (x >> 8) % (kind == 0 ? 90 : 300);
+    }
+}
+
+/*
+ * What has one period is searched by it: streams are right up to the end of their data, behind
+ * which nothing may be read, and with copies of what is about as far back as a match may be; they
+ * take little more than what there is to tell.
+ */
+static void test_periods(void)
+{
+    enum { MAX = 150000, FAR = 32768, COPY = 150, NKINDS_OF_PERIODS = 3 };
+    static const b2i_deflate_effort quick = { B2I_SEARCH_QUICKLY, 0, 48, 0, 128 };
+    static const size_t parts[NKINDS_OF_PERIODS] = { 5, 6, 2 }; /* of the data, at most */
+    uint8_t *data = room_of(MAX), *out = room_of(MAX);
+    uint64_t r = 31;
+    for (int kind = 0; kind < NKINDS_OF_PERIODS; kind++) {
+        for (size_t n = 3000; n <= MAX; n += 1 + n / 9) {
+            size_t len = 0;
+            generate_regular(data, n, kind, &r);
+            for (size_t i = 99; i + COPY < n && n % 2 == 0; i += 1024) {
+                if (i > FAR + 99) {
+                    memcpy(data + i, data + i - FAR - 12 + harness_random(&r) % 24, COPY);
+                } else {
+                    generate(data + i, COPY, RANDOM, i);
+                }
+            }
+            const uint8_t *src = guarded_copy(&in_room, data, n);
+            CHECK_EQ(b2i_deflate_encode(state, &quick, src, n, out, n - 1, &len, NULL), B2C_OK);
+            CHECK(len > 0 && len <= n / parts[kind] + 900);
+            CHECK_EQ(decode(out, len, n, data), B2C_OK);
+            size_t same = len;
+            CHECK_EQ(b2i_deflate_encode(state, &quick, data, n, out, len / 2, &same, NULL), B2C_OK);
+            CHECK_EQ(same, 0); /* no room */
+        }
+    }
+    free(data);
+    free(out);
+}
+
 /* Values that are nearly all as frequent: codes still make them a few hundredths smaller. */
 static void test_many_values(void)
 {
@@ -905,7 +956,7 @@ int main(void)
         .foreign_decode = decode_by_library,
 #endif
         .max_clevel = 2,
-        .hash = 0xd17dad0154482ccc,
+        .hash = 0x665ddf9e48975db0,
         .slack = 16,
     };
     begin(&deflate_coder, 1 << 20);
@@ -921,6 +972,7 @@ int main(void)
     test_items();
 #endif
     test_sparse();
+    test_periods();
     test_many_values();
     test_literals();
     check_round_trips();
