@@ -45,6 +45,7 @@ void b2i_deflate_init(deflater *d)
     b2i_huff_words(d->fixed_lit.lens, B2I_HUFF_MAX_SYMS, d->fixed_lit.words);
     b2i_huff_words(d->fixed_dist.lens, NDISTS, d->fixed_dist.words);
     d->has_codes = false;
+    d->block_len = 0;
 }
 
 /* ---- bits ---- */

@@ -228,11 +228,38 @@ static bool put_way(const parser *s, const part *t, search *c)
     return true;
 }
 
-/* The whole stream, by the codes that it had before.  False when it does not fit. */
+/*
+ * Whether a stream of n bytes, which was one block before, is short, and so few of its symbols were
+ * matches that other ones would save nothing: its literals have to be told, and their codes.  Of
+ * shorter ones the codes are so much that they may become smaller.
+ */
+static bool has_few_matches(const deflater *d, size_t n)
+{
+    enum { MIN_SHORT = 3072, SHORT = 4096, FEW = 12 }; /* part of the literals */
+    uint32_t nlit = 0, nmatches = 0;
+    if (n <= MIN_SHORT || n > SHORT || d->block_len != n) {
+        return false;
+    }
+    for (unsigned i = 0; i < END_OF_BLOCK; i++) {
+        nlit += d->lit_freqs[i];
+    }
+    for (unsigned i = FIRST_LEN; i < NLITLENS; i++) {
+        nmatches += d->lit_freqs[i];
+    }
+    return nmatches < nlit / FEW;
+}
+
+/*
+ * The whole stream, by the codes that it had before.  False when it does not fit, or is not likely
+ * to become smaller.
+ */
 static bool search_cheapest(deflater *d, parser *s, search *c)
 {
     const size_t n = (size_t)(c->src_end - c->src), end = n > HASHED ? n - HASHED : 0;
     part t = { .src = c->src, .depth = d->effort->depth };
+    if (has_few_matches(d, n)) {
+        return false;
+    }
     if (!d->has_codes) {
         b2i_deflate_fixed_lens(d->lit.lens, d->dist.lens);
     }

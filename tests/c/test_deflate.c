@@ -766,6 +766,28 @@ static void test_periods(void)
     free(out);
 }
 
+/* Short streams that were literals for the most part are not parsed again; others are. */
+static void test_few_matches(void)
+{
+    enum { N = 4096, VALUES = 256 };
+    static const b2i_deflate_effort pairs = { B2I_SEARCH_PAIRS, 0, 62, 0, 0 };
+    static const b2i_deflate_effort cheapest = { B2I_SEARCH_CHEAPEST, 0, 62, 16, 0 };
+    uint8_t *data = room_of(N), *out = room_of(N);
+    uint64_t r = 3;
+    for (int kind = 0; kind < 2; kind++) {
+        size_t len, len_pairs;
+        for (size_t i = 0; i < N; i++) {
+            const uint64_t x = harness_random(&r) >> 20;
+            data[i] = (uint8_t)(kind == 0 ? (i < VALUES ? i : i / 600) : x % 11 == 0);
+        }
+        CHECK_EQ(b2i_deflate_encode(state, &pairs, data, N, out, N, &len_pairs, NULL), B2C_OK);
+        CHECK_EQ(b2i_deflate_encode(state, &cheapest, data, N, out, N, &len, NULL), B2C_OK);
+        CHECK(len_pairs > 0 && (kind == 0 ? len == 0 : len > 0 && len < len_pairs));
+    }
+    free(data);
+    free(out);
+}
+
 /* Values that are nearly all as frequent: codes still make them a few hundredths smaller. */
 static void test_many_values(void)
 {
@@ -973,6 +995,7 @@ int main(void)
 #endif
     test_sparse();
     test_periods();
+    test_few_matches();
     test_many_values();
     test_literals();
     check_round_trips();
