@@ -97,6 +97,7 @@ typedef struct search {
     bool seems_brief, is_brief;   /* its search would do well: in one segment, in two */
     size_t period;                /* how far back nearly all matches of it were lately, or 0 */
     bool is_sparse, sparse_began; /* the search of lz_sparse.h would do well; it has begun */
+    bool saves_little;            /* the low gear, up to half */
     /* takes the place of the low gear's search, or NULL */
     bool (*own_low)(struct search *c, const level *lv, const uint8_t *end);
 } search;
@@ -410,13 +411,10 @@ static B2I_LZ_APART bool search_pairs(search *state, const gear *g, const uint8_
     return true;
 }
 
-/*
- * In planes of bytes that have matches worth the low gear, these are long or many, and steps of two
- * after them find nearly all: a tenth to a third faster.  Bit rows of text become 2 % larger.
- */
+/* In planes of bytes of which the low gear saves little, longer steps find nearly all of it. */
 static inline const gear *low_gear(const search *c, const level *lv)
 {
-    return c->made == B2I_MADE_BYTES ? &lv->planes : &lv->low;
+    return c->made == B2I_MADE_BYTES && c->saves_little ? &lv->planes : &lv->low;
 }
 
 /* One copy of the loop for each length, apart, so that each has the registers to itself. */
@@ -520,6 +518,7 @@ static bool shift_and_search(search *c, const level *lv, gear_kind kind, tally *
     /* literals that are pending will be put out one for one, unless a match reaches back to them */
     t->in += c->p - p;
     t->out += (int64_t)(lz_cost(&c->sink) - before) + (c->p - c->anchor) - (p - anchor);
+    c->saves_little = low ? t->out * 2 > t->in : c->saves_little;
     return fits;
 }
 

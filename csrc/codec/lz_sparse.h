@@ -97,30 +97,32 @@ static const uint8_t *end_of_run(const search *c, const uint8_t *end, uint8_t va
 }
 
 /*
- * Elects the value: whether seven of eight bytes lately have it, and there are others, which stand
- * alone, not in runs of their own.
+ * Elects the value: whether seven of eight bytes lately and next have it, nowhere many fewer, and
+ * there are others, which stand alone, not in runs of their own.
  */
 static B2I_LZ_APART bool elect_value(search *c)
 {
-    enum { NVOTERS = 4 * NCOMPARED, LEAST = 3 };
+    enum { BEFORE = 3 * NCOMPARED, NVOTERS = BEFORE + NCOMPARED, LEAST = 3, MOST = 12 };
     const uint8_t *p = c->p;
     b2i_lz_sparse *t = &c->t->sparse;
-    if (p - c->src < NVOTERS) {
+    if (p - c->src < BEFORE) {
         return false;
     }
     const uint8_t value = p[-1] == p[-2] || p[-1] == p[-3] ? p[-1] : p[-2];
-    unsigned nothers = 0, npairs = 0;
-    for (p -= NVOTERS; p < c->p; p += NCOMPARED) {
+    unsigned nothers = 0, npairs = 0, most = 0;
+    for (p -= BEFORE; p <= c->p; p += NCOMPARED) {
         const uint64_t others = others_mask(p, value);
-        nothers += count_bits(others);
+        const unsigned n = count_bits(others);
+        nothers += n;
         npairs += count_bits(others & others >> 1);
+        most = n > most ? n : most;
     }
     if (!c->sparse_began || t->value != value) {
         memset(t, 0, sizeof *t);
         t->value = value;
         c->sparse_began = true;
     }
-    return nothers >= LEAST && nothers <= NVOTERS / 8 && npairs <= nothers / 4;
+    return nothers >= LEAST && nothers <= NVOTERS / 8 && most <= MOST && npairs <= nothers / 4;
 }
 
 /* Searches up to 'end', SPARSE_LOOK_AT bytes before that of the input, or a little further. */

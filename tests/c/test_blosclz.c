@@ -391,7 +391,7 @@ static void test_round_trips(void)
         CHECK((len == 0) == (kind == 0));
     }
     /* All machines make these bytes.  A change of the encoder that means to change them says so. */
-    const uint64_t expected = 0x91eab7052a5047c;
+    const uint64_t expected = 0xb07955da49c5fb9;
     CHECK(streams_hash == expected);
     if (streams_hash != expected) {
         fprintf(stderr, "the streams have the hash 0x%llx\n", (unsigned long long)streams_hash);
