@@ -59,12 +59,6 @@ static inline size_t word_slot(uint64_t word)
     return b2i_lz_hash(word, 5, B2I_LZ_BRIEF_LOG);
 }
 
-/* Whether the format has the distance of p and q, which are in a window. */
-static inline bool is_in_reach(const uint8_t *p, const uint8_t *q)
-{
-    return LZ_MAX_DISTANCE >= B2I_LZ_WINDOW - 1 || p - q <= LZ_MAX_DISTANCE;
-}
-
 /* Number of equal bytes at p and q, up to 'end' for p. */
 static inline size_t equal_briefly(const uint8_t *p, const uint8_t *q, const uint8_t *end)
 {
@@ -252,7 +246,8 @@ static inline bool put_items(search *c, const window *w, const uint8_t *p, uint6
 
 /*
  * A match that the table has for one of the positions from *at up to 'stop': *at becomes its end,
- * or 'stop' where there is none.  False when the output is full.
+ * or 'stop' where there is none.  That may be some bytes beyond the window, so that not all in it
+ * is near enough.  False when the output is full.
  */
 static inline bool put_other(search *c, const window *w, const uint8_t **at, const uint8_t *stop)
 {
@@ -260,7 +255,7 @@ static inline bool put_other(search *c, const window *w, const uint8_t **at, con
     for (; p < stop; p++) {
         const uint64_t word = b2i_ld64le(p);
         const uint8_t *q = swap_word(w, word_slot(word), p);
-        if (b2i_ld32le(q) == (uint32_t)word && is_in_reach(p, q)) {
+        if (b2i_ld32le(q) == (uint32_t)word && p - q <= LZ_MAX_DISTANCE) {
             const size_t found = (size_t)(p - q), back = equal_before(c, p, found);
             const size_t len =
                 back + 4 + equal_briefly(p + 4, q + 4, c->src_end - LZ_LAST_LITERALS);
@@ -283,9 +278,10 @@ static B2I_LZ_APART bool search_items(search *state, const uint8_t *end)
     enum { NASKED = 16 };
     search c = *state;
     const window w = window_for(&c, end);
-    const uint8_t *p = c.p, *match_end = c.src_end - LZ_LAST_LITERALS;
+    const uint8_t *p = c.p;
     unsigned nlooks = 0, nasked = 0;
-    for (; p < end && match_end - p > NCOMPARED; nlooks++) {
+    /* no match starts in the last bytes, and the word where one does is read as a whole */
+    for (; p < end && c.src_end - p >= NCOMPARED + SEARCH_END; nlooks++) {
         if (!put_items(&c, &w, p, equal_mask(p, p - c.period))) {
             return false;
         }

@@ -74,6 +74,26 @@ static inline void generate(uint8_t *p, size_t n, int kind, uint64_t seed)
     }
 }
 
+/* Items of eight bytes, which repeat their high ones. */
+static inline void generate_stamps(uint8_t *p, size_t n, uint64_t *r)
+{
+    uint64_t stamp = 1700000000000000;
+    for (size_t i = 0; i < n; i++) {
+        stamp += i % 8 == 0 ? 900 + (harness_random(r) >> 20) % 200 : 0;
+        p[i] = (uint8_t)(stamp >> i % 8 * 8);
+    }
+}
+
+/* The last bytes of n become noise, but for those at the end, which are as 'period' bytes before.
+ */
+static inline void end_with_match(uint8_t *p, size_t n, size_t nnoise, size_t len, size_t period,
+                                  uint64_t *r)
+{
+    for (size_t i = n - nnoise - len; i < n; i++) {
+        p[i] = i < n - len ? (uint8_t)(harness_random(r) >> 20) : p[i - period];
+    }
+}
+
 /*
  * One value, but for single bytes, so many in a thousand or twice as many, by the seed; which may
  * be another in the second half, and have none in the middle.

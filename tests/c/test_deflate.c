@@ -766,6 +766,28 @@ static void test_periods(void)
     free(out);
 }
 
+/* Items that end with noise and a match, behind which nothing may be read. */
+static void test_end_of_items(void)
+{
+    enum { N = 4000, PERIOD = 8 };
+    static const b2i_deflate_effort quick = { B2I_SEARCH_QUICKLY, 0, 48, 0, 128 };
+    uint8_t *data = room_of(N), *out = room_of(N);
+    uint64_t r = 7;
+    for (size_t last = 60; last < 84; last++) {
+        for (size_t match = 1; match < 16; match++) {
+            size_t len = 0;
+            generate_regular(data, N, 2, &r);
+            end_with_match(data, N, last - match, match, PERIOD, &r);
+            const uint8_t *src = guarded_copy(&in_room, data, N);
+            CHECK_EQ(b2i_deflate_encode(state, &quick, src, N, out, N - 1, &len, NULL), B2C_OK);
+            CHECK(len > 0);
+            CHECK_EQ(decode(out, len, N, data), B2C_OK);
+        }
+    }
+    free(data);
+    free(out);
+}
+
 /* Short streams that were literals for the most part are not parsed again; others are. */
 static void test_few_matches(void)
 {
@@ -978,7 +1000,7 @@ int main(void)
         .foreign_decode = decode_by_library,
 #endif
         .max_clevel = 2,
-        .hash = 0x665ddf9e48975db0,
+        .hash = 0xaadfd3288a12dc93,
         .slack = 16,
     };
     begin(&deflate_coder, 1 << 20);
@@ -995,6 +1017,7 @@ int main(void)
 #endif
     test_sparse();
     test_periods();
+    test_end_of_items();
     test_few_matches();
     test_many_values();
     test_literals();

@@ -513,6 +513,49 @@ static void test_brief(void)
     free(stream);
 }
 
+/* Items that end with noise and a match: it starts no later than the format allows. */
+static void test_end_of_items(void)
+{
+    enum { N = 20020, PERIOD = 32 };
+    uint8_t *data = room_of(N);
+    uint64_t r = 7;
+    for (size_t last = 64; last < 80; last++) {
+        for (size_t len = 4; len < 16; len++) {
+            generate_stamps(data, N, &r);
+            end_with_match(data, N, last - len, len, PERIOD, &r);
+            CHECK(round_trip(data, N, 1 + (int)(last % 9)) > 0);
+        }
+    }
+    free(data);
+}
+
+/*
+ * Items, and the first bytes of all once more where the window that searches them ends: these are
+ * too far away by then.  A run of items before makes a segment end just there.
+ */
+static void test_end_of_window(void)
+{
+    enum { N = 70000, AT = 49000, FIRST = 12 };
+    uint8_t *data = room_of(N);
+    uint64_t r = 7;
+    for (size_t k = 0; k < 300; k++) {
+        const size_t nsame = 2184 + k % 9, nnoise = k / 9;
+        generate_stamps(data, N, &r);
+        for (size_t i = 0; i < FIRST; i++) {
+            data[i] = (uint8_t)(128 | harness_random(&r) >> 20);
+        }
+        for (size_t i = AT; i < AT + nsame; i++) {
+            data[i] = data[i - 8];
+        }
+        for (size_t i = B2I_LZ_WINDOW - 32 - nnoise; i < B2I_LZ_WINDOW + 64; i++) {
+            data[i] = (uint8_t)(127 & harness_random(&r) >> 20);
+        }
+        memcpy(data + B2I_LZ_WINDOW + harness_random(&r) % 14, data, FIRST);
+        CHECK(round_trip(data, N, 2 + (int)(k % 8)) > 0);
+    }
+    free(data);
+}
+
 /* Planes of one value but for single bytes, which are found 64 at once. */
 static void test_sparse(void)
 {
@@ -682,7 +725,7 @@ int main(void)
         .foreign_decode = decode_by_library,
 #endif
         .max_clevel = B2I_LZ4_MID,
-        .hash = 0x5ca06067261e763b,
+        .hash = 0xade048d5ab1758a5,
         .slack = 8,
     };
     begin(&lz4, 1 << 20);
@@ -690,6 +733,8 @@ int main(void)
     test_look_at_short_matches();
     test_literals_in_front();
     test_brief();
+    test_end_of_items();
+    test_end_of_window();
     test_sparse();
     test_short_matches();
     test_near_matches();
