@@ -10,12 +10,6 @@
 #ifndef B2I_DEFLATE_RUNS_H
 #define B2I_DEFLATE_RUNS_H
 
-/* How many bits of a mask are set, from the lowest on. */
-static inline size_t low_ones(uint64_t mask)
-{
-    return ~mask != 0 ? lowest_bit(~mask) : NCOMPARED;
-}
-
 /* How many bytes at p and q are equal, where their first 64 are as 'mask' tells, from 'first' on.
  */
 static inline size_t equal_from(const search *c, const uint8_t *p, const uint8_t *q, uint64_t mask,
@@ -76,7 +70,7 @@ static B2I_LZ_APART bool search_runs(search *state, const uint8_t *end)
  */
 static size_t elect_period(const search *c)
 {
-    enum { LATELY = 16, FEW = 8, MAX_ITEM = 64, RARE = 320, NOT_DENSE = 24, DENSE = 24 };
+    enum { LATELY = 16, FEW = 8, MAX_ITEM = 64, RARE = 320, DENSE = 24 };
     const seq *last = c->sink.next, *s = last - LATELY;
     if (last - c->sink.d->seqs < LATELY) {
         return 0;
@@ -96,7 +90,7 @@ static size_t elect_period(const search *c)
         nmatches * DENSE >= span) {
         return period;
     }
-    return 4 * nruns >= 3 * nmatches && nmatches * NOT_DENSE <= span &&
+    return 4 * nruns >= 3 * nmatches && nmatches * DENSE <= span &&
            nmatches * RARE >= span + (size_t)(c->p - c->anchor);
 }
 

@@ -207,6 +207,12 @@ static inline unsigned lowest_bit(uint64_t x)
 #endif
 }
 
+/* How many bits of a mask are set, from the lowest on. */
+static inline unsigned low_ones(uint64_t mask)
+{
+    return ~mask != 0 ? lowest_bit(~mask) : NCOMPARED;
+}
+
 /* The literals that are pending and a match; the table gets the latter. */
 static inline bool put_item(search *c, const window *w, const uint8_t *p, size_t len,
                             size_t distance)
@@ -228,8 +234,7 @@ static inline bool put_items(search *c, const window *w, const uint8_t *p, uint6
     uint64_t starts = same & same >> 1 & same >> 2 & same >> 3;
     while (starts != 0) {
         const unsigned first = lowest_bit(starts);
-        const uint64_t differing = ~(same >> first);
-        const unsigned len = differing != 0 ? lowest_bit(differing) : NCOMPARED;
+        const unsigned len = low_ones(same >> first);
         if (first + len == NCOMPARED) { /* or longer */
             const uint8_t *behind = p + NCOMPARED;
             const size_t more =

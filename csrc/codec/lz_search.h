@@ -25,6 +25,9 @@
  * decoded faster.  The low one finds the short matches that other data consist of.  Which of them
  * pays is measured on the way: of every few segments the first ones are coded in both gears in
  * turn, the others in the one that was better.  Each gear keeps a table of its own.
+ *
+ * Some data have searches by themselves: lz_brief.h, or what the codec has as own_low, takes the
+ * place of the low gear, and lz_sparse.h that of both, where it pays.
  */
 #ifndef B2I_LZ_SEARCH_H
 #define B2I_LZ_SEARCH_H
@@ -620,7 +623,7 @@ static bool search_all(search *c, const level *lv, const uint8_t *end)
     bool has_low = lv->low_len == PAIRS;
     for (unsigned k = 0; c->p < end && !saves_enough(c);) {
         c->segment = length_of(c, lv, k, segment);
-        if (sparse_pays(c, k, &tallies[SPARSE], &tallies[kind])) {
+        if (sparse_pays(c, k, &tallies[SPARSE], &tallies[kind])) { /* until it pays no more */
             if (!shift_and_search(c, lv, SPARSE, &tallies[SPARSE])) {
                 return false;
             }
