@@ -239,23 +239,23 @@ static inline bool are_letters(uint64_t word)
 
 /* Without a high gear: in what passed the look, the low one is as fast and makes less. */
 static const level levels[B2I_MAX_CLEVEL + 1] = {
-    { { 0, 0 }, { 0, 0 }, { 0, 0 }, 0, 0, { 0, 0 } },       /* none */
-    { { 0, 0 }, { 4, 1 }, { 4, 1 }, 6, NO_HIGH, { 0, 0 } }, /* 1 */
-    { { 0, 0 }, { 4, 1 }, { 4, 1 }, 6, NO_HIGH, { 0, 0 } }, /* 2 */
-    { { 0, 0 }, { 4, 1 }, { 4, 1 }, 6, NO_HIGH, { 0, 0 } }, /* 3 */
-    { { 0, 0 }, { 5, 1 }, { 5, 1 }, 5, NO_HIGH, { 0, 0 } }, /* 4 */
-    { { 0, 0 }, { 5, 1 }, { 5, 1 }, 5, NO_HIGH, { 0, 0 } }, /* 5 */
-    { { 0, 0 }, { 5, 1 }, { 5, 1 }, 5, NO_HIGH, { 0, 0 } }, /* 6 */
-    { { 0, 0 }, { 6, 1 }, { 6, 1 }, 5, NO_HIGH, { 0, 0 } }, /* 7 */
-    { { 0, 0 }, { 6, 1 }, { 6, 1 }, 5, NO_HIGH, { 0, 0 } }, /* 8 */
-    { { 0, 0 }, { 7, 1 }, { 7, 1 }, 5, NO_HIGH, { 0, 0 } }, /* 9 */
+    { { 0, 0 }, { 0, 0 }, 0, 0, { 0, 0 } },       /* none */
+    { { 0, 0 }, { 4, 1 }, 6, NO_HIGH, { 0, 0 } }, /* 1 */
+    { { 0, 0 }, { 4, 1 }, 6, NO_HIGH, { 0, 0 } }, /* 2 */
+    { { 0, 0 }, { 4, 1 }, 6, NO_HIGH, { 0, 0 } }, /* 3 */
+    { { 0, 0 }, { 5, 1 }, 5, NO_HIGH, { 0, 0 } }, /* 4 */
+    { { 0, 0 }, { 5, 1 }, 5, NO_HIGH, { 0, 0 } }, /* 5 */
+    { { 0, 0 }, { 5, 1 }, 5, NO_HIGH, { 0, 0 } }, /* 6 */
+    { { 0, 0 }, { 6, 1 }, 5, NO_HIGH, { 0, 0 } }, /* 7 */
+    { { 0, 0 }, { 6, 1 }, 5, NO_HIGH, { 0, 0 } }, /* 8 */
+    { { 0, 0 }, { 7, 1 }, 5, NO_HIGH, { 0, 0 } }, /* 9 */
 };
 
 /*
  * For streams that only the second look found worth it: the high gear alone.  They are rows that
  * repeat, and noise; short matches would save little and take half of the time of decoding.
  */
-static const level late = { { 4, 2 }, { 0, 0 }, { 0, 0 }, 0, NO_HIGH, { 0, 0 } };
+static const level late = { { 4, 2 }, { 0, 0 }, 0, NO_HIGH, { 0, 0 } };
 
 /*
  * Whether n bytes would shrink to 'limit' with the matches that a plain greedy search finds.

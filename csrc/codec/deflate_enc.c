@@ -162,8 +162,8 @@ static deflater *kept_deflater(b2i_codec_state *state)
 static bool search_by_effort(deflater *d, parser *cheapest, search *s)
 {
     static const level levels[] = {
-        [B2I_SEARCH_QUICKLY] = { { 4, 2 }, { 4, 1 }, { 4, 1 }, 6, 3, { 0, 0 } },
-        [B2I_SEARCH_PAIRS] = { { 4, 1 }, { 9, 1 }, { 9, 1 }, PAIRS, 1, { 0, 0 } },
+        [B2I_SEARCH_QUICKLY] = { { 4, 2 }, { 4, 1 }, 6, 3, { 0, 0 } },
+        [B2I_SEARCH_PAIRS] = { { 4, 1 }, { 9, 1 }, PAIRS, 1, { 0, 0 } },
     };
     static const gear shortest = { 5, 1 };
     switch (d->effort->search) {

@@ -59,10 +59,10 @@ enum {
 };
 
 typedef struct level {
-    gear high, low, planes; /* the last is the low one where filters put bytes apart */
-    uint8_t low_len;        /* shortest match of the low gear: 5 or 6; that of the high one is 8 */
-    uint8_t patience;       /* hundredths that the low gear must save to be used */
-    uint8_t brief[2];       /* first steps of search_briefly(): in short streams, and in others */
+    gear high, low;
+    uint8_t low_len;  /* shortest match of the low gear: 5 or 6; that of the high one is 8 */
+    uint8_t patience; /* hundredths that the low gear must save to be used */
+    uint8_t brief[2]; /* first steps of search_briefly(): in short streams, and in others */
 } level;
 
 /* What the tables hold of a word is its address less an origin. */
@@ -414,10 +414,16 @@ static B2I_LZ_APART bool search_pairs(search *state, const gear *g, const uint8_
     return true;
 }
 
-/* In planes of bytes of which the low gear saves little, longer steps find nearly all of it. */
-static inline const gear *low_gear(const search *c, const level *lv)
+/*
+ * In planes of bytes of which the low gear saves little, longer steps find nearly all of it; but
+ * for levels that step slowly.
+ */
+static inline gear low_gear(const search *c, const level *lv)
 {
-    return c->made == B2I_MADE_BYTES && c->saves_little ? &lv->planes : &lv->low;
+    enum { SLOW_LOG = 5 };
+    gear low = lv->low;
+    low.step += c->made == B2I_MADE_BYTES && c->saves_little && low.skip_log < SLOW_LOG;
+    return low;
 }
 
 /* One copy of the loop for each length, apart, so that each has the registers to itself. */
@@ -428,12 +434,14 @@ static B2I_LZ_APART bool search_high(search *c, const level *lv, const uint8_t *
 
 static B2I_LZ_APART bool search_low_6(search *c, const level *lv, const uint8_t *end)
 {
-    return search_segment(c, low_gear(c, lv), 6, false, end);
+    const gear low = low_gear(c, lv);
+    return search_segment(c, &low, 6, false, end);
 }
 
 static B2I_LZ_APART bool search_low_5(search *c, const level *lv, const uint8_t *end)
 {
-    return search_segment(c, low_gear(c, lv), 5, false, end);
+    const gear low = low_gear(c, lv);
+    return search_segment(c, &low, 5, false, end);
 }
 
 /* The same where words are known; near ones are those of the low gears that there are then. */
@@ -446,7 +454,8 @@ static B2I_LZ_APART bool search_high_known(search *c, const level *lv, const uin
 
 static B2I_LZ_APART bool search_low_known(search *c, const level *lv, const uint8_t *end)
 {
-    return search_segment(c, low_gear(c, lv), KNOWN_NEAR_LEN, true, end);
+    const gear low = low_gear(c, lv);
+    return search_segment(c, &low, KNOWN_NEAR_LEN, true, end);
 }
 
 static B2I_LZ_APART bool search_brief(search *c, const level *lv, const uint8_t *end)
