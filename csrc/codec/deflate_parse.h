@@ -23,8 +23,8 @@ enum {
 
 /* Where ways meet. */
 typedef struct place {
-    uint32_t cost;     /* of the cheapest way there, in bits; later unused */
-    uint16_t len;      /* of its last step; when the way is turned, of the next one */
+    uint32_t cost;     /* of the cheapest way there, in bits; of a match taken: where it is */
+    uint16_t len;      /* of its last step */
     uint16_t distance; /* less 1 */
 } place;
 
@@ -171,59 +171,54 @@ static void find_way(const deflater *d, parser *s, const part *t)
         if (run > 1) {
             (void)relax(s, from + 1, 1, 1, s->lit[src[at]]);
         }
-        for (size_t n = MIN_MATCH; n <= run; n++) {
-            (void)relax(s, from, n, 1, s->run[n]);
+        for (size_t n = run > MAX_BACK + MIN_MATCH ? run - MAX_BACK : MIN_MATCH; n <= run; n++) {
+            (void)relax(s, from, n, 1, s->run[n]); /* no match begins before */
         }
         at += run;
     }
 }
 
-/* Each place is told what comes behind it, instead of what led there. */
-static void turn_way(parser *s, size_t n)
+/*
+ * Counts the symbols of the way through n bytes at p, and puts its matches, which are fewer than
+ * places, in order at the end of those.  Returns how many there are.
+ */
+static size_t take_way(deflater *d, parser *s, const uint8_t *p, size_t n)
 {
-    place next = { 0, 0, 0 };
-    for (size_t at = n;;) {
-        const place last = s->places[at];
-        s->places[at] = next;
-        if (at == 0) {
-            break;
-        }
-        next = last;
-        at -= last.len;
-    }
-}
-
-/* Prices by what symbols are on the way. */
-static void learn_prices(deflater *d, parser *s, const part *t)
-{
+    size_t first = n;
     memset(d->lit_freqs, 0, sizeof d->lit_freqs);
     memset(d->dist_freqs, 0, sizeof d->dist_freqs);
     d->lit_freqs[END_OF_BLOCK] = 1;
-    for (size_t at = 0; at < t->end - t->begin; at += s->places[at].len) {
-        const place *here = &s->places[at];
-        if (here->len == 1) {
-            d->lit_freqs[t->src[t->begin + at]]++;
+    for (size_t at = n; at > 0;) {
+        const place last = s->places[at];
+        at -= last.len;
+        if (last.len == 1) {
+            d->lit_freqs[p[at]]++;
         } else {
-            d->lit_freqs[d->len_syms[here->len]]++;
-            d->dist_freqs[dist_sym(d, here->distance)]++;
+            d->lit_freqs[d->len_syms[last.len]]++;
+            d->dist_freqs[dist_sym(d, last.distance)]++;
+            s->places[first--] = (place){ (uint32_t)at, last.len, last.distance };
         }
     }
+    return n - first;
+}
+
+/* Prices by what symbols are on the way. */
+static void learn_prices(deflater *d, parser *s)
+{
     b2i_huff_lengths(d->lit_freqs, NLITLENS, MAX_CODE, d->lit.lens);
     b2i_huff_lengths(d->dist_freqs, NDISTS, MAX_CODE, d->dist.lens);
     set_prices(d, s);
 }
 
-static bool put_way(const parser *s, const part *t, search *c)
+/* Matches from the part that begins at 'begin'. */
+static bool put_matches(search *c, const uint8_t *begin, const place *matches, size_t n)
 {
-    for (size_t at = 0; at < t->end - t->begin; at += s->places[at].len) {
-        const place *here = &s->places[at];
-        if (here->len > 1) {
-            const uint8_t *p = t->src + t->begin + at;
-            if (!lz_put(&c->sink, c->anchor, p, here->len, (size_t)here->distance + 1)) {
-                return false;
-            }
-            c->anchor = p + here->len;
+    for (const place *m = matches; m < matches + n; m++) {
+        const uint8_t *p = begin + m->cost;
+        if (!lz_put(&c->sink, c->anchor, p, m->len, (size_t)m->distance + 1)) {
+            return false;
         }
+        c->anchor = p + m->len;
     }
     return true;
 }
@@ -268,9 +263,12 @@ static bool search_cheapest(deflater *d, parser *s, search *c)
     for (; t.begin < end; t.begin = t.end) {
         t.end = end - t.begin < PARSED ? end : t.begin + PARSED;
         find_way(d, s, &t);
-        turn_way(s, t.end - t.begin);
-        learn_prices(d, s, &t);
-        if (!put_way(s, &t, c)) {
+        const size_t len = t.end - t.begin;
+        const size_t nmatches = take_way(d, s, t.src + t.begin, len);
+        if (t.end < end) {
+            learn_prices(d, s);
+        }
+        if (!put_matches(c, t.src + t.begin, s->places + len + 1 - nmatches, nmatches)) {
             return false;
         }
     }
