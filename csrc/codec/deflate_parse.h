@@ -16,6 +16,8 @@ enum {
     PARSE_LOG = 12,
     HASHED = 8,    /* bytes */
     MAX_BACK = 16, /* bytes before a match that are compared */
+    SHORT = 4096,  /* bytes of a stream */
+    LONG = 48,     /* bytes of a match that will do where only one is looked at */
     UNUSED_LIT = 13,
     UNUSED_LEN = 11,
     UNUSED_DIST = 9 /* bits that symbols are thought to take that were not used */
@@ -106,6 +108,7 @@ typedef struct part {
     const uint8_t *src;
     size_t begin, end;
     unsigned depth; /* matches that are looked at for each position */
+    size_t enough;  /* the length of a match inside of which nothing is looked for */
 } part;
 
 /* The last position with the bytes at 'at', which is learned: how far back, or 0. */
@@ -119,8 +122,11 @@ static inline size_t last_seen(parser *s, const part *t, size_t at)
     return distance;
 }
 
-/* Matches for what is at 'at', with what is equal before it also.  True when one is the longest. */
-static bool try_matches(const deflater *d, parser *s, const part *t, size_t at)
+/*
+ * Matches for what is at 'at', with what is equal before it also.  The length of one inside of
+ * which others are not worth looking for, or 0.
+ */
+static size_t try_matches(const deflater *d, parser *s, const part *t, size_t at)
 {
     const uint8_t *p = t->src + at, *end = t->src + t->end;
     size_t distance = last_seen(s, t, at), longest = MIN_MATCH, step = distance;
@@ -147,7 +153,7 @@ static bool try_matches(const deflater *d, parser *s, const part *t, size_t at)
         step = s->chain[(at - distance) % PARSED];
         distance += step;
     }
-    return longest == MAX_MATCH;
+    return longest >= t->enough ? longest : 0;
 }
 
 /* Finds the cheapest way through a part. */
@@ -161,8 +167,8 @@ static void find_way(const deflater *d, parser *s, const part *t)
         (void)relax(s, from, 1, 1, s->lit[src[at]]);
         if (run == 0) {
             const bool runs = b2i_ld32le(src + at) == b2i_ld32le(src + at + 1); /* from here on */
-            const size_t left = t->end - at, most = left < MAX_MATCH ? left : MAX_MATCH;
-            const size_t next = at + (!runs && try_matches(d, s, t, at) ? most : 1);
+            const size_t long_match = runs ? 0 : try_matches(d, s, t, at);
+            const size_t next = at + (long_match > 0 ? long_match : 1);
             for (at++; at < next; at++) { /* inside of a long match nothing is looked for */
                 (void)relax(s, at - t->begin, 1, 1, s->lit[src[at]]);
             }
@@ -230,7 +236,7 @@ static bool put_matches(search *c, const uint8_t *begin, const place *matches, s
  */
 static bool has_few_matches(const deflater *d, size_t n)
 {
-    enum { MIN_SHORT = 3072, SHORT = 4096, FEW = 12 }; /* part of the literals */
+    enum { MIN_SHORT = 3072, FEW = 12 }; /* part of the literals */
     uint32_t nlit = 0, nmatches = 0;
     if (n <= MIN_SHORT || n > SHORT || d->block_len != n) {
         return false;
@@ -251,7 +257,8 @@ static bool has_few_matches(const deflater *d, size_t n)
 static bool search_cheapest(deflater *d, parser *s, search *c)
 {
     const size_t n = (size_t)(c->src_end - c->src), end = n > HASHED ? n - HASHED : 0;
-    part t = { .src = c->src, .depth = d->effort->depth };
+    const bool is_quick = d->effort->depth == 1 && n > SHORT; /* a few bytes are much of others */
+    part t = { .src = c->src, .depth = d->effort->depth, .enough = is_quick ? LONG : MAX_MATCH };
     if (has_few_matches(d, n)) {
         return false;
     }

@@ -82,7 +82,7 @@ int main(void)
         { B2C_CODEC_LZ4, true, 0x5bc41654269a870c },
         { B2C_CODEC_LZ4HC, false, 0xc4df8da27983c441 },
         { B2C_CODEC_LZ4HC, true, 0xa527f94547f05c17 },
-        { B2C_CODEC_ZLIB, false, 0x9d38875e095e3351 },
+        { B2C_CODEC_ZLIB, false, 0x9560bcabdc7e079f },
         { B2C_CODEC_ZSTD, false, 0xd1b44ceb3fdfb035 },
         { B2C_CODEC_ZSTD, true, 0x854911b7ab28070e },
     };
