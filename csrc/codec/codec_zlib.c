@@ -318,10 +318,22 @@ static b2c_status improve(b2i_codec_state *state, int clevel, const uint8_t *src
     if (!is_best || *out_len <= n / NEXT_TO_NOTHING) {
         return B2C_OK;
     }
-    const int level = easy <= n / VERY_EASY ? VERY_EASY_LEVEL : EASY_LEVEL;
+    const int level = easy <= n / VERY_EASY ? VERY_EASY_LEVEL
+                      : easy <= n / EASY    ? EASY_LEVEL
+                                            : SHORT_LEVEL;
     B2I_TRY(encode_well(state, level, 0, src, n, dst + *out_len, *out_len - 1, &len));
     keep_smaller(dst, out_len, len);
     return B2C_OK;
+}
+
+/* Whether three of four bytes are as the one before. */
+static bool has_runs(const uint8_t *src, size_t n)
+{
+    size_t nequal = 0;
+    for (size_t i = 1; i < n; i++) {
+        nequal += src[i] == src[i - 1];
+    }
+    return nequal > n / 4 * 3;
 }
 
 /*
@@ -352,8 +364,11 @@ static b2c_status zlib_encode(b2i_codec_state *state, int clevel, const b2i_dict
             return encode_quickly(state, &codes_alone, src, n, dst, cap, out_len, NULL);
         }
     }
-    size_t room = n / EASY < cap ? n / EASY : cap, nhard;
-    B2I_TRY(encode_quickly(state, &easy, src, n, dst, room, out_len, NULL));
+    /* of short streams with many runs, both are tried whatever is left */
+    const bool tries_both = clevel == B2I_MAX_CLEVEL && n <= MAX_SHORT && has_runs(src, n);
+    const size_t room = tries_both || n / EASY > cap ? cap : n / EASY;
+    size_t nhard;
+    B2I_TRY(encode_quickly(state, tries_both ? &good : &easy, src, n, dst, room, out_len, NULL));
     if (*out_len == 0) {
         B2I_TRY(find_hard(state, src, n, dst, cap, &nhard));
         if (nhard == n) {

@@ -89,3 +89,20 @@ def test_size_beside_the_reference(name, codec, clevel):
     theirs = blosc2.compress2(data, codec=blosc2.Codec[codec], filters=[blosc2.Filter.SHUFFLE], **kw)
     assert blosc2.decompress2(ours) == data.tobytes()
     assert len(ours) <= len(theirs) * ALLOWED.get((name, codec, clevel), 1.03) + 64
+
+
+@pytest.mark.parametrize("name", ("sparse f4", "stamps i8"))
+def test_short_rows_of_bits(name):
+    """At the highest level of ZLIB, runs of bits are searched by the library and by ourselves."""
+    rng = np.random.default_rng(5)
+    data = {
+        "sparse f4": np.where(rng.random(1024) < 0.02, rng.standard_normal(1024), 0).astype("f4"),
+        "stamps i8": 1_700_000_000_000_000 + np.cumsum(rng.integers(900, 1100, 512)),
+    }[name]
+    sizes = []
+    for lib in (b2, blosc2):
+        kw = {"codec": lib.Codec.ZLIB, "filters": [lib.Filter.BITSHUFFLE], "typesize": data.itemsize}
+        chunk = lib.compress2(data, clevel=9, **kw)
+        assert blosc2.decompress2(chunk) == data.tobytes()
+        sizes.append(len(chunk))
+    assert sizes[0] <= sizes[1] * 1.01
