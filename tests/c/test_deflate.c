@@ -737,7 +737,7 @@ static void generate_regular(uint8_t *p, size_t n, int kind, uint64_t *r)
  */
 static void test_periods(void)
 {
-    enum { MAX = 150000, FAR = 32768, COPY = 150, NKINDS_OF_PERIODS = 3 };
+    enum { MAX = 150000, WINDOW = 32768, COPY = 150, NKINDS_OF_PERIODS = 3 };
     static const b2i_deflate_effort quick = { B2I_SEARCH_QUICKLY, 0, 48, 0, 128 };
     static const size_t parts[NKINDS_OF_PERIODS] = { 5, 6, 2 }; /* of the data, at most */
     uint8_t *data = room_of(MAX), *out = room_of(MAX);
@@ -747,8 +747,8 @@ static void test_periods(void)
             size_t len = 0;
             generate_regular(data, n, kind, &r);
             for (size_t i = 99; i + COPY < n && n % 2 == 0; i += 1024) {
-                if (i > FAR + 99) {
-                    memcpy(data + i, data + i - FAR - 12 + harness_random(&r) % 24, COPY);
+                if (i > WINDOW + 99) {
+                    memcpy(data + i, data + i - WINDOW - 12 + harness_random(&r) % 24, COPY);
                 } else {
                     generate(data + i, COPY, RANDOM, i);
                 }
