@@ -25,25 +25,6 @@ static inline bool seems_sparse(const habits *h, size_t n)
     return h->nmatches >= n / LEAST_RUNS && h->nruns >= h->nmatches / 4;
 }
 
-/* Which of NCOMPARED bytes at p do not have a value, the first one in the lowest bit. */
-static inline uint64_t others_mask(const uint8_t *p, uint8_t value)
-{
-    uint64_t mask = 0;
-#if defined(__SSE2__)
-    const __m128i values = _mm_set1_epi8((char)value);
-    for (unsigned i = 0; i < NCOMPARED / 16; i++) {
-        const __m128i a = _mm_loadu_si128((const __m128i *)p + i);
-        mask |= (uint64_t)(unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(a, values)) << (16 * i);
-    }
-    return ~mask;
-#else
-    for (unsigned i = 0; i < NCOMPARED; i++) {
-        mask |= (uint64_t)(p[i] != value) << i;
-    }
-    return mask;
-#endif
-}
-
 static inline unsigned count_bits(uint64_t x)
 {
     x -= x >> 1 & 0x5555555555555555U;
@@ -60,9 +41,11 @@ enum { NOTED = 4 }; /* so many are noted wherever 64 bytes have some, so that no
  */
 static size_t find_others(const uint8_t *p, size_t n, uint8_t value, uint16_t *at)
 {
+    uint8_t all[NCOMPARED];
     size_t count = 0;
+    memset(all, value, sizeof all);
     for (size_t i = 0; i < n; i += NCOMPARED) {
-        uint64_t others = others_mask(p + i, value);
+        uint64_t others = ~equal_mask(p + i, all);
         others &= n - i < NCOMPARED ? ((uint64_t)1 << (n - i)) - 1 : UINT64_MAX;
         const unsigned nothers = count_bits(others);
         for (unsigned k = 0; k < NOTED || k < nothers; k++) {
@@ -109,9 +92,11 @@ static B2I_LZ_APART bool elect_value(search *c)
         return false;
     }
     const uint8_t value = p[-1] == p[-2] || p[-1] == p[-3] ? p[-1] : p[-2];
+    uint8_t all[NCOMPARED];
     unsigned nothers = 0, npairs = 0, most = 0;
+    memset(all, value, sizeof all);
     for (p -= BEFORE; p <= c->p; p += NCOMPARED) {
-        const uint64_t others = others_mask(p, value);
+        const uint64_t others = ~equal_mask(p, all);
         const unsigned n = count_bits(others);
         nothers += n;
         npairs += count_bits(others & others >> 1);
