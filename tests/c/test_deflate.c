@@ -715,6 +715,9 @@ static void test_sparse(void)
     free(out);
 }
 
+/* Of level 1. */
+static const b2i_deflate_effort quickly = { B2I_SEARCH_QUICKLY, 0, 48, 0, 128 };
+
 /* Single values, or four, between runs that vary; or counts of eight bytes, two of them random. */
 static void generate_regular(uint8_t *p, size_t n, int kind, uint64_t *r)
 {
@@ -738,7 +741,6 @@ static void generate_regular(uint8_t *p, size_t n, int kind, uint64_t *r)
 static void test_periods(void)
 {
     enum { MAX = 150000, WINDOW = 32768, COPY = 150, NKINDS_OF_PERIODS = 3 };
-    static const b2i_deflate_effort quick = { B2I_SEARCH_QUICKLY, 0, 48, 0, 128 };
     static const size_t parts[NKINDS_OF_PERIODS] = { 5, 6, 2 }; /* of the data, at most */
     uint8_t *data = room_of(MAX), *out = room_of(MAX);
     uint64_t r = 31;
@@ -754,11 +756,12 @@ static void test_periods(void)
                 }
             }
             const uint8_t *src = guarded_copy(&in_room, data, n);
-            CHECK_EQ(b2i_deflate_encode(state, &quick, src, n, out, n - 1, &len, NULL), B2C_OK);
+            CHECK_EQ(b2i_deflate_encode(state, &quickly, src, n, out, n - 1, &len, NULL), B2C_OK);
             CHECK(len > 0 && len <= n / parts[kind] + 900);
             CHECK_EQ(decode(out, len, n, data), B2C_OK);
             size_t same = len;
-            CHECK_EQ(b2i_deflate_encode(state, &quick, data, n, out, len / 2, &same, NULL), B2C_OK);
+            CHECK_EQ(b2i_deflate_encode(state, &quickly, data, n, out, len / 2, &same, NULL),
+                     B2C_OK);
             CHECK_EQ(same, 0); /* no room */
         }
     }
@@ -770,7 +773,6 @@ static void test_periods(void)
 static void test_end_of_items(void)
 {
     enum { N = 4000, PERIOD = 8 };
-    static const b2i_deflate_effort quick = { B2I_SEARCH_QUICKLY, 0, 48, 0, 128 };
     uint8_t *data = room_of(N), *out = room_of(N);
     uint64_t r = 7;
     for (size_t last = 60; last < 84; last++) {
@@ -779,7 +781,7 @@ static void test_end_of_items(void)
             generate_regular(data, N, 2, &r);
             end_with_match(data, N, last - match, match, PERIOD, &r);
             const uint8_t *src = guarded_copy(&in_room, data, N);
-            CHECK_EQ(b2i_deflate_encode(state, &quick, src, N, out, N - 1, &len, NULL), B2C_OK);
+            CHECK_EQ(b2i_deflate_encode(state, &quickly, src, N, out, N - 1, &len, NULL), B2C_OK);
             CHECK(len > 0);
             CHECK_EQ(decode(out, len, N, data), B2C_OK);
         }
