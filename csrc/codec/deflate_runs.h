@@ -33,7 +33,7 @@ static B2I_LZ_APART bool search_runs(search *state, const uint8_t *end)
     while (p < end && c.src_end - p > NCOMPARED) {
         const uint64_t runs = equal_mask(p, p - 1);
         const uint64_t starts = runs & runs >> 1 & runs >> 2 & runs >> 3;
-        const size_t first = starts != 0 ? lowest_bit(starts) : NO_RUN;
+        const size_t first = starts != 0 ? b2i_lz_lowest_bit(starts) : NO_RUN;
         const size_t run_end = starts != 0 ? equal_from(&c, p, p - 1, runs, first) : 0;
         uint32_t *slot = &c.t->near[b2i_lz_hash(b2i_ld64le(p), LEAST, HASH_LOG)];
         const uint32_t last = *slot;

@@ -71,18 +71,24 @@ static inline size_t b2i_lz_hash(uint64_t word, unsigned nbytes, unsigned hash_l
     return (size_t)(((word << (64 - 8 * nbytes)) * 0x9E3779B185EBCA87U) >> (64 - hash_log));
 }
 
-/* Of a word that is not 0: how many bytes from its low end, or high end, are. */
-static inline unsigned b2i_lz_low_zero_bytes(uint64_t x)
+/* The number of the lowest bit that is set of a word that is not 0. */
+static inline unsigned b2i_lz_lowest_bit(uint64_t x)
 {
 #if defined(__GNUC__)
-    return (unsigned)__builtin_ctzll(x) / 8;
+    return (unsigned)__builtin_ctzll(x);
 #else
     unsigned n = 0;
-    for (; (x & 255) == 0; x >>= 8) {
+    for (; (x & 1) == 0; x >>= 1) {
         n++;
     }
     return n;
 #endif
+}
+
+/* Of a word that is not 0: how many bytes from its low end, or high end, are. */
+static inline unsigned b2i_lz_low_zero_bytes(uint64_t x)
+{
+    return b2i_lz_lowest_bit(x) / 8;
 }
 
 static inline unsigned b2i_lz_high_zero_bytes(uint64_t x)

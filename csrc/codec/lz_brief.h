@@ -193,24 +193,10 @@ static inline uint64_t equal_mask(const uint8_t *p, const uint8_t *q)
     return mask;
 }
 
-/* Of a number that is not 0. */
-static inline unsigned lowest_bit(uint64_t x)
-{
-#if defined(__GNUC__)
-    return (unsigned)__builtin_ctzll(x);
-#else
-    unsigned n = 0;
-    for (; (x & 1) == 0; x >>= 1) {
-        n++;
-    }
-    return n;
-#endif
-}
-
 /* How many bits of a mask are set, from the lowest on. */
 static inline unsigned low_ones(uint64_t mask)
 {
-    return ~mask != 0 ? lowest_bit(~mask) : NCOMPARED;
+    return ~mask != 0 ? b2i_lz_lowest_bit(~mask) : NCOMPARED;
 }
 
 /* The literals that are pending and a match; the table gets the latter. */
@@ -233,7 +219,7 @@ static inline bool put_items(search *c, const window *w, const uint8_t *p, uint6
 {
     uint64_t starts = same & same >> 1 & same >> 2 & same >> 3;
     while (starts != 0) {
-        const unsigned first = lowest_bit(starts);
+        const unsigned first = b2i_lz_lowest_bit(starts);
         const unsigned len = low_ones(same >> first);
         if (first + len == NCOMPARED) { /* or longer */
             const uint8_t *behind = p + NCOMPARED;

@@ -49,7 +49,7 @@ static size_t find_others(const uint8_t *p, size_t n, uint8_t value, uint16_t *a
         others &= n - i < NCOMPARED ? ((uint64_t)1 << (n - i)) - 1 : UINT64_MAX;
         const unsigned nothers = count_bits(others);
         for (unsigned k = 0; k < NOTED || k < nothers; k++) {
-            at[count + k] = (uint16_t)(i + lowest_bit(others | (uint64_t)1 << 63));
+            at[count + k] = (uint16_t)(i + b2i_lz_lowest_bit(others | (uint64_t)1 << 63));
             others &= others - 1;
         }
         count += nothers;

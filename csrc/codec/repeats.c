@@ -9,9 +9,11 @@
 #include "lz.h"
 
 enum {
-    ONE_BIT = 256,   /* bits are counted in so many parts */
-    MATCH_BITS = 24, /* what a match takes, about */
-    PICKED = 0x2500, /* what starts so is picked */
+    ONE_BIT = 256,     /* bits are counted in so many parts */
+    MATCH_BITS = 24,   /* what a match takes, about */
+    WORD_LOW = 0x9E37, /* of a word, hashed by its halves, */
+    WORD_HIGH = 0x79B1,
+    PICKED = 0x2500, /* what starts so is picked: not zeros */
     STRIDE = 64,
     TABLE_LOG = 12,
     NPIECES = 64,       /* that bytes are counted in */
@@ -109,19 +111,41 @@ bool b2i_is_flat(const uint8_t *src, size_t n, unsigned part)
 }
 
 /*
- * Which of the words that start at STRIDE bytes are looked at: one in 2^log, the same wherever it
- * occurs.  Zeros are not among them.
+ * Which of the words that start at STRIDE bytes are looked at, a bit each: one in 2^log, the same
+ * wherever it occurs.
  */
-static void pick(const uint8_t *p, const unsigned log, uint8_t is_picked[STRIDE])
+#if defined(__SSE2__)
+static inline uint64_t pick(const uint8_t *p, const unsigned log)
 {
-    const uint16_t wanted = PICKED >> (16 - log);
-    for (size_t i = 0; i < STRIDE; i += 2) { /* pairs of bytes, as processors take them */
-        const uint32_t a = b2i_ld16le(p + i), c = b2i_ld16le(p + i + 2);
-        const uint32_t b = b2i_ld16le(p + i + 1), d = b2i_ld16le(p + i + 3);
-        is_picked[i] = (uint16_t)(a * 0x9E37 + c * 0x79B1) >> (16 - log) == wanted;
-        is_picked[i + 1] = (uint16_t)(b * 0x9E37 + d * 0x79B1) >> (16 - log) == wanted;
+    const __m128i low = _mm_set1_epi16((short)WORD_LOW), high = _mm_set1_epi16((short)WORD_HIGH);
+    const __m128i wanted = _mm_set1_epi16((short)(PICKED >> (16 - log)));
+    const __m128i even = _mm_set1_epi16(0xff);
+    uint64_t picked = 0;
+    for (size_t i = 0; i < STRIDE; i += 16) {
+        __m128i is[2]; /* words that start at even places, and at odd ones */
+        for (size_t k = 0; k < 2; k++) {
+            const __m128i a = _mm_loadu_si128((const __m128i *)(p + i + k));
+            const __m128i b = _mm_loadu_si128((const __m128i *)(p + i + k + 2));
+            const __m128i hash = _mm_add_epi16(_mm_mullo_epi16(a, low), _mm_mullo_epi16(b, high));
+            is[k] = _mm_cmpeq_epi16(_mm_srli_epi16(hash, 16 - (int)log), wanted);
+        }
+        const __m128i all = _mm_or_si128(_mm_and_si128(is[0], even), _mm_andnot_si128(even, is[1]));
+        picked |= (uint64_t)(unsigned)_mm_movemask_epi8(all) << i;
     }
+    return picked;
 }
+#else
+static inline uint64_t pick(const uint8_t *p, const unsigned log)
+{
+    uint64_t picked = 0;
+    for (size_t i = 0; i < STRIDE; i++) {
+        const uint16_t hash =
+            (uint16_t)(b2i_ld16le(p + i) * WORD_LOW + b2i_ld16le(p + i + 2) * WORD_HIGH);
+        picked |= (uint64_t)(hash >> (16 - log) == PICKED >> (16 - log)) << i;
+    }
+    return picked;
+}
+#endif
 
 static uint64_t cost_of(const uint8_t *p, size_t n, const uint16_t *costs)
 {
@@ -149,30 +173,25 @@ B2I_LZ_TEMPLATE bool picked_save(const uint8_t *src, size_t n, size_t min_len, u
     uint32_t last[1 << TABLE_LOG] = { 0 }, bits = 0;
     uint64_t saved = 0;
     size_t behind = 0; /* the last match */
-    uint8_t is_picked[STRIDE];
     for (size_t from = 0; from + STRIDE + min_len + 4 <= n; from += STRIDE) {
-        pick(src + from, log, is_picked);
-        for (size_t i = 0; i < STRIDE; i += 8) {
-            for (uint64_t left = b2i_ld64le(is_picked + i); left != 0; left &= left - 1) {
-                const size_t at = from + i + b2i_lz_low_zero_bytes(left);
-                const uint8_t *p = src + at;
-                uint32_t *slot = &last[b2i_lz_hash(key_of(p, min_len), hashed, TABLE_LOG)];
-                const uint8_t *q = src + *slot;
-                *slot = (uint32_t)at;
-                if (memcmp(p, q, min_len) != 0 || p == q || at < behind) {
-                    continue;
-                }
-                const size_t len = min_len + b2i_lz_equal(p + min_len, q + min_len, src + n);
-                behind = at + len;
-                if (costs == NULL && bits == 0) {
-                    bits = bits_of_byte(src, n);
-                }
-                const uint64_t literals =
-                    costs != NULL ? cost_of(p, len, costs) : (uint64_t)len * bits;
-                saved += literals > MATCH_BITS * ONE_BIT ? literals - MATCH_BITS * ONE_BIT : 0;
-                if (saved > enough) {
-                    return true;
-                }
+        for (uint64_t left = pick(src + from, log); left != 0; left &= left - 1) {
+            const size_t at = from + b2i_lz_lowest_bit(left);
+            const uint8_t *p = src + at;
+            uint32_t *slot = &last[b2i_lz_hash(key_of(p, min_len), hashed, TABLE_LOG)];
+            const uint8_t *q = src + *slot;
+            *slot = (uint32_t)at;
+            if (memcmp(p, q, min_len) != 0 || p == q || at < behind) {
+                continue;
+            }
+            const size_t len = min_len + b2i_lz_equal(p + min_len, q + min_len, src + n);
+            behind = at + len;
+            if (costs == NULL && bits == 0) {
+                bits = bits_of_byte(src, n);
+            }
+            const uint64_t literals = costs != NULL ? cost_of(p, len, costs) : (uint64_t)len * bits;
+            saved += literals > MATCH_BITS * ONE_BIT ? literals - MATCH_BITS * ONE_BIT : 0;
+            if (saved > enough) {
+                return true;
             }
         }
     }
