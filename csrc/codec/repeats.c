@@ -353,7 +353,7 @@ static bool has_items(const uint8_t *src, size_t n, uint32_t bits)
 
 bool b2i_codes_suffice(const uint8_t *src, size_t n, unsigned least)
 {
-    enum { HIGH = 6 * ONE_BIT, MOST = 31 * ONE_BIT / 4, NPLACES = 4, LEN = 1024 };
+    enum { HIGH = 6 * ONE_BIT, MOST = 31 * ONE_BIT / 4, NPLACES = 8, LEN = 512 };
     uint32_t last[1 << TABLE_LOG] = { 0 };
     uint16_t costs[256];
     if (n < NPLACES * LEN || n >> 24 != 0) {
@@ -369,7 +369,7 @@ bool b2i_codes_suffice(const uint8_t *src, size_t n, unsigned least)
     }
     for (size_t k = 0; k < NPLACES; k++) {
         saved += saved_by_matches(src, (n - LEN) / (NPLACES - 1) * k, LEN, last, costs);
-        if (saved * CODES_SUFFICE > (k + 1) * LEN * bits) {
+        if (saved * CODES_SUFFICE > NPLACES * LEN * (uint64_t)bits) {
             return false;
         }
     }
@@ -377,11 +377,10 @@ bool b2i_codes_suffice(const uint8_t *src, size_t n, unsigned least)
            !varies(src, n, bits);
 }
 
-bool b2i_has_matches(const uint8_t *src, size_t n)
+static bool has_enough_matches(const uint8_t *src, size_t n, size_t enough)
 {
     enum { LOG = 12, MAX_STEP = 16 };
     uint32_t last[1 << LOG] = { 0 };
-    const size_t enough = n / 512;
     size_t saved = 0, at = 1, misses = 0;
     while (at + 8 <= n) {
         const uint64_t word = b2i_ld64le(src + at);
@@ -404,6 +403,12 @@ bool b2i_has_matches(const uint8_t *src, size_t n)
         misses = 0;
     }
     return false;
+}
+
+bool b2i_has_matches(const uint8_t *src, size_t n)
+{
+    const size_t enough = n / 512, nlast = n / 4; /* in rows of bits, the last ones have most */
+    return has_enough_matches(src + n - nlast, nlast, enough) || has_enough_matches(src, n, enough);
 }
 
 size_t b2i_short_repeats(const uint8_t *src, size_t n)

@@ -595,6 +595,28 @@ static void test_short_matches(void)
     free(data);
 }
 
+/* They are seen in any part of a stream, and as long as one in 512 bytes is saved by them. */
+static void test_has_matches(void)
+{
+    enum { N = 65536, PART = N / 8 };
+    uint8_t *data = room_of(N);
+    for (size_t part = 0; part <= 8; part++) { /* the last time, in none */
+        uint64_t r = 5;
+        for (size_t i = 0; i < N; i++) {
+            data[i] = (uint8_t)(harness_random(&r) >> 20);
+        }
+        for (size_t i = 40; part < 8 && i < PART; i++) {
+            data[part * PART + i] = data[part * PART + i % 40];
+        }
+        CHECK(b2i_has_matches(data, N) == (part < 8));
+    }
+    memset(data, 0, N / 1024);
+    CHECK(!b2i_has_matches(data, N));
+    CHECK(!b2i_has_matches(data, 8));
+    CHECK(!b2i_has_matches(data, 0));
+    free(data);
+}
+
 /* ---- malformed blocks: the rule that each breaks ---- */
 
 static void test_malformed(void)
@@ -735,6 +757,7 @@ int main(void)
     test_end_of_window();
     test_sparse();
     test_short_matches();
+    test_has_matches();
     test_near_matches();
     test_malformed();
     test_huge_length();
