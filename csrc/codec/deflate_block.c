@@ -304,22 +304,25 @@ static void count_symbols(deflater *d)
     d->lit_freqs[END_OF_BLOCK] = 1;
 }
 
-/*
- * Whether the search has missed so many matches, as it takes no short ones: of blocks that are
- * literals for the better part and do not halve, some bytes in the middle tell.
- */
-static bool misses_matches(deflater *d, uint64_t cost)
+/* Of literals: how many there are, and the sum of the squares of how often each is. */
+static uint64_t count_literals(const deflater *d, uint64_t *squares)
+{
+    uint64_t n = 0, sum = 0;
+    for (unsigned i = 0; i < END_OF_BLOCK; i++) {
+        n += d->lit_freqs[i];
+        sum += (uint64_t)d->lit_freqs[i] * d->lit_freqs[i];
+    }
+    *squares = sum;
+    return n;
+}
+
+/* Whether the search has missed so many matches, as it takes no short ones: some bytes tell. */
+static bool misses_matches(deflater *d)
 {
     enum { LOOKED_AT = 1536, MUCH = 8, SAVED = 48 }; /* parts of the stream */
     const size_t len = d->block_len, n = len < LOOKED_AT ? len : LOOKED_AT;
-    size_t nlit = 0;
-    for (unsigned i = 0; i < END_OF_BLOCK; i++) {
-        nlit += d->lit_freqs[i];
-    }
-    if (cost > 4 * (uint64_t)len && nlit > len / 4 * 3) {
-        d->nlit += len;
-        d->missed += b2i_short_repeats(d->block + (len - n) / 2, n) * len / n;
-    }
+    d->nlit += len;
+    d->missed += b2i_short_repeats(d->block + (len - n) / 2, n) * len / n;
     return d->nlit > d->src_len / MUCH && d->missed > d->src_len / SAVED;
 }
 
@@ -328,10 +331,8 @@ static bool misses_matches(deflater *d, uint64_t cost)
 static bool is_flat(const deflater *d, unsigned worth)
 {
     const uint64_t n = d->block_len;
-    uint64_t squares = 0;
-    for (unsigned i = 0; i < END_OF_BLOCK; i++) {
-        squares += (uint64_t)d->lit_freqs[i] * d->lit_freqs[i];
-    }
+    uint64_t squares;
+    (void)count_literals(d, &squares);
     /* as in b2i_is_flat(): n * 11 / 64 of chi-squared for each 64th, at least */
     return n <= MAX_LITERALS && 256 * squares - n * n <= n * (n * 11 * (64 - worth) / 64);
 }
@@ -402,9 +403,21 @@ static void make_plan(deflater *d, plan *p)
 bool b2i_deflate_end_block(deflater *d, bool is_last)
 {
     plan p;
+    uint64_t squares;
     count_symbols(d);
+    /* Blocks that are literals for the better part, and do not halve, may miss matches.  Some that
+     * do not are known before the cost is: no code takes less than log2(nlit^2 / squares) for a
+     * literal.
+     */
+    const uint64_t nlit = count_literals(d, &squares);
+    const bool asks = d->misses != NULL && nlit > d->block_len / 4 * 3;
+    const bool is_sure = nlit < MAX_LITERALS && squares * 41 < nlit * nlit; /* 2^(4 / 0.75) */
+    if (asks && is_sure && misses_matches(d)) {
+        *d->misses = true;
+        return false;
+    }
     make_plan(d, &p);
-    if (d->misses != NULL && misses_matches(d, p.cost)) {
+    if (asks && !is_sure && p.cost > 4 * (uint64_t)d->block_len && misses_matches(d)) {
         *d->misses = true;
         return false;
     }
