@@ -144,6 +144,23 @@ static void test_round_trips(const b2i_codec *codec)
     free(data);
 }
 
+/* Streams that end with one long match, with what is 1 to 70 bytes and more before it. */
+static void test_long_end(const b2i_codec *codec)
+{
+    enum { MAX = 5000 };
+    uint8_t *data = room_of(MAX);
+    uint64_t r = 9;
+    for (size_t period = 1; period <= 1400; period += period < 70 ? 1 : 133) {
+        for (size_t n = period + 500; n <= MAX; n += n < period + 530 ? 1 : 1111) {
+            for (size_t i = 0; i < n; i++) {
+                data[i] = i < period ? (uint8_t)(harness_random(&r) >> 20) : data[i - period];
+            }
+            CHECK(round_trip(codec, n % 2 == 0 ? 1 : 9, NULL, data, n) > 0);
+        }
+    }
+    free(data);
+}
+
 /*
  * What begins with noise, as bitshuffled data do, is no larger for it than the noise is, also where
  * something is repeated by chance.
@@ -600,6 +617,7 @@ int main(void)
         test_room(codec);
         test_highest_level(codec);
         if (codec->id == B2C_CODEC_ZSTD) {
+            test_long_end(codec);
             test_effort(codec);
             test_no_effort(codec);
         }

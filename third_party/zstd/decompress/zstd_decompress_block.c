@@ -823,6 +823,25 @@ HINT_INLINE void ZSTD_overlapCopy8(BYTE** op, BYTE const** ip, size_t offset) {
     assert(*op - *ip >= 8);
 }
 
+/* blosc2c: A long match at the end of the output: what is before op is doubled again and again where
+ * it is near, as each copy of 8 or 16 bytes would wait for those before. */
+#define ZSTD_LONG_MATCH 512
+
+static void ZSTD_copyLongMatch(BYTE* op, const BYTE* const match, size_t length)
+{
+    size_t n = (size_t)(op - match);
+    if (n == 1) {
+        ZSTD_memset(op, *match, length);
+        return;
+    }
+    for (; n < length; n *= 2) {
+        ZSTD_memcpy(op, match, n);
+        op += n;
+        length -= n;
+    }
+    ZSTD_memcpy(op, match, length);
+}
+
 /*! ZSTD_safecopy() :
  *  Specialized version of memcpy() that is allowed to READ up to WILDCOPY_OVERLENGTH past the input buffer
  *  and write up to 16 bytes past oend_w (op >= oend_w is allowed).
@@ -844,6 +863,10 @@ static void ZSTD_safecopy(BYTE* op, const BYTE* const oend_w, BYTE const* ip, pt
     if (length < 8) {
         /* Handle short lengths. */
         while (op < oend) *op++ = *ip++;
+        return;
+    }
+    if (ovtype == ZSTD_overlap_src_before_dst && length >= ZSTD_LONG_MATCH) {   /* blosc2c */
+        ZSTD_copyLongMatch(op, ip, (size_t)length);
         return;
     }
     if (ovtype == ZSTD_overlap_src_before_dst) {
