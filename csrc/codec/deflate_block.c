@@ -322,7 +322,8 @@ static bool misses_matches(deflater *d)
     enum { LOOKED_AT = 1536, MUCH = 8, SAVED = 48 }; /* parts of the stream */
     const size_t len = d->block_len, n = len < LOOKED_AT ? len : LOOKED_AT;
     d->nlit += len;
-    d->missed += b2i_short_repeats(d->block + (len - n) / 2, n) * len / n;
+    const uint64_t saved = b2i_short_repeats(d->block + (len - n) / 2, n);
+    d->missed += (size_t)(saved * len / n);
     return d->nlit > d->src_len / MUCH && d->missed > d->src_len / SAVED;
 }
 
@@ -403,15 +404,17 @@ static void make_plan(deflater *d, plan *p)
 bool b2i_deflate_end_block(deflater *d, bool is_last)
 {
     plan p;
-    uint64_t squares;
+    bool asks = false, is_sure = false;
     count_symbols(d);
-    /* Blocks that are literals for the better part, and do not halve, may miss matches.  Some that
-     * do not are known before the cost is: no code takes less than log2(nlit^2 / squares) for a
-     * literal.
-     */
-    const uint64_t nlit = count_literals(d, &squares);
-    const bool asks = d->misses != NULL && nlit > d->block_len / 4 * 3;
-    const bool is_sure = nlit < MAX_LITERALS && squares * 41 < nlit * nlit; /* 2^(4 / 0.75) */
+    if (d->misses != NULL) {
+        /* Blocks that are literals for the better part, and do not halve, may miss matches.  That
+         * they do not halve is known of some before their cost is: no code takes less than
+         * log2(nlit^2 / squares) bits for a literal, here 4 / 0.75 of them. */
+        uint64_t squares;
+        const uint64_t nlit = count_literals(d, &squares);
+        asks = nlit > d->block_len / 4 * 3;
+        is_sure = squares < nlit * nlit / 41;
+    }
     if (asks && is_sure && misses_matches(d)) {
         *d->misses = true;
         return false;
