@@ -88,7 +88,15 @@ static inline unsigned b2i_lz_lowest_bit(uint64_t x)
 /* Of a word that is not 0: how many bytes from its low end, or high end, are. */
 static inline unsigned b2i_lz_low_zero_bytes(uint64_t x)
 {
-    return b2i_lz_lowest_bit(x) / 8;
+#if defined(__GNUC__)
+    return (unsigned)__builtin_ctzll(x) / 8;
+#else
+    unsigned n = 0;
+    for (; (x & 255) == 0; x >>= 8) {
+        n++;
+    }
+    return n;
+#endif
 }
 
 static inline unsigned b2i_lz_high_zero_bytes(uint64_t x)

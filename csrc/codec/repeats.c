@@ -11,9 +11,9 @@
 enum {
     ONE_BIT = 256,     /* bits are counted in so many parts */
     MATCH_BITS = 24,   /* what a match takes, about */
-    WORD_LOW = 0x9E37, /* of a word, hashed by its halves, */
+    WORD_LOW = 0x9E37, /* factors of the halves of a word, for a hash of 16 bits */
     WORD_HIGH = 0x79B1,
-    PICKED = 0x2500, /* what starts so is picked: not zeros */
+    PICKED = 0x2500, /* words whose hashes begin so are picked: not zeros */
     STRIDE = 64,
     TABLE_LOG = 12,
     NPIECES = 64,       /* that bytes are counted in */
@@ -139,8 +139,8 @@ static inline uint64_t pick(const uint8_t *p, const unsigned log)
 {
     uint64_t picked = 0;
     for (size_t i = 0; i < STRIDE; i++) {
-        const uint16_t hash =
-            (uint16_t)(b2i_ld16le(p + i) * WORD_LOW + b2i_ld16le(p + i + 2) * WORD_HIGH);
+        const uint32_t low = b2i_ld16le(p + i), high = b2i_ld16le(p + i + 2);
+        const uint16_t hash = (uint16_t)(low * WORD_LOW + high * WORD_HIGH);
         picked |= (uint64_t)(hash >> (16 - log) == PICKED >> (16 - log)) << i;
     }
     return picked;
