@@ -47,6 +47,9 @@ function(b2c_bundled_library name definitions)
         $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/third_party/${dir}>)
     target_compile_definitions(b2c_${name} PRIVATE ${definitions})
     target_compile_options(b2c_${name} PRIVATE ${B2C_FAST_FLAGS} -w)
+    if("address" IN_LIST B2C_SANITIZE) # what they do that is undefined is not ours to mend
+        target_compile_options(b2c_${name} PRIVATE -fsanitize=address -fno-omit-frame-pointer)
+    endif()
     set_target_properties(b2c_${name} PROPERTIES
         C_VISIBILITY_PRESET hidden POSITION_INDEPENDENT_CODE ON)
     target_link_libraries(b2c_codecs INTERFACE b2c_${name})
