@@ -401,26 +401,37 @@ static void make_plan(deflater *d, plan *p)
     }
 }
 
+/*
+ * Blocks that are literals for the better part, and do not halve, may miss matches.  That they do
+ * not halve is known of some before their cost is: no code takes less than
+ * log2(nlit^2 / squares) bits for a literal, here 4 / 0.75 of them.
+ */
+typedef enum may_miss { MISSES_NONE, UNLESS_IT_HALVES, MAY_MISS } may_miss;
+
+static may_miss may_miss_matches(const deflater *d)
+{
+    uint64_t squares;
+    if (d->misses == NULL) {
+        return MISSES_NONE;
+    }
+    const uint64_t nlit = count_literals(d, &squares);
+    return nlit <= d->block_len / 4 * 3 ? MISSES_NONE
+           : squares < nlit * nlit / 41 ? MAY_MISS
+                                        : UNLESS_IT_HALVES;
+}
+
 bool b2i_deflate_end_block(deflater *d, bool is_last)
 {
     plan p;
-    bool asks = false, is_sure = false;
     count_symbols(d);
-    if (d->misses != NULL) {
-        /* Blocks that are literals for the better part, and do not halve, may miss matches.  That
-         * they do not halve is known of some before their cost is: no code takes less than
-         * log2(nlit^2 / squares) bits for a literal, here 4 / 0.75 of them. */
-        uint64_t squares;
-        const uint64_t nlit = count_literals(d, &squares);
-        asks = nlit > d->block_len / 4 * 3;
-        is_sure = squares < nlit * nlit / 41;
+    const may_miss may = may_miss_matches(d);
+    bool misses = may == MAY_MISS && misses_matches(d);
+    if (!misses) {
+        make_plan(d, &p);
+        misses =
+            may == UNLESS_IT_HALVES && p.cost > 4 * (uint64_t)d->block_len && misses_matches(d);
     }
-    if (asks && is_sure && misses_matches(d)) {
-        *d->misses = true;
-        return false;
-    }
-    make_plan(d, &p);
-    if (asks && !is_sure && p.cost > 4 * (uint64_t)d->block_len && misses_matches(d)) {
+    if (misses) {
         *d->misses = true;
         return false;
     }
