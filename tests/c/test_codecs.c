@@ -152,9 +152,7 @@ static void test_long_end(const b2i_codec *codec)
     uint64_t r = 9;
     for (size_t period = 1; period <= 1400; period += period < 70 ? 1 : 133) {
         for (size_t n = period + 500; n <= MAX; n += n < period + 530 ? 1 : 1111) {
-            for (size_t i = 0; i < n; i++) {
-                data[i] = i < period ? (uint8_t)(harness_random(&r) >> 20) : data[i - period];
-            }
+            end_with_match(data, n, period, n - period, period, &r);
             CHECK(round_trip(codec, n % 2 == 0 ? 1 : 9, NULL, data, n) > 0);
         }
     }

@@ -595,28 +595,20 @@ static void test_short_matches(void)
     free(data);
 }
 
-static void fill_randomly(uint8_t *p, size_t n)
-{
-    uint64_t r = 5;
-    for (size_t i = 0; i < n; i++) {
-        p[i] = (uint8_t)(harness_random(&r) >> 20);
-    }
-}
-
 /* They are seen in any part of a stream, and where one byte in 512 is saved by them. */
 static void test_has_matches(void)
 {
     enum { N = 65536, PART = N / 8, PERIOD = 40 };
     uint8_t *data = room_of(N);
     for (size_t part = 0; part <= 8; part++) { /* the last time, in none */
-        fill_randomly(data, N);
+        generate(data, N, RANDOM, 5);
         for (size_t i = PERIOD; part < 8 && i < PART; i++) {
             data[part * PART + i] = data[part * PART + i % PERIOD];
         }
         CHECK(b2i_has_matches(data, N) == (part < 8));
     }
     for (size_t len = 100; len <= 400; len += 300) { /* 128 bytes are enough */
-        fill_randomly(data, N);
+        generate(data, N, RANDOM, 5);
         memcpy(data + len, data, len);
         CHECK(b2i_has_matches(data, N) == (len > N / 512));
     }
