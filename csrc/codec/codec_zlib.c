@@ -296,6 +296,15 @@ static void keep_smaller(uint8_t *dst, size_t *out_len, size_t len)
     }
 }
 
+/* By our own encoder, in the fewest bits that its codes before make of it. */
+static b2c_status encode_cheapest(b2i_codec_state *state, int clevel, const uint8_t *src, size_t n,
+                                  uint8_t *dst, size_t cap, size_t *out_len)
+{
+    static const uint16_t depths[B2I_MAX_CLEVEL + 1] = { 0, 0, 0, 0, 0, 1, 4, 16, 64, 256 };
+    const b2i_deflate_effort cheapest = { B2I_SEARCH_CHEAPEST, 0, 62, depths[clevel], 0 };
+    return encode_quickly(state, &cheapest, src, n, dst, cap, out_len, NULL);
+}
+
 /*
  * A smaller stream than the one of *out_len bytes that the search for what is easy has made, at
  * levels that may take long; where there is room for both.
@@ -303,8 +312,6 @@ static void keep_smaller(uint8_t *dst, size_t *out_len, size_t len)
 static b2c_status improve(b2i_codec_state *state, int clevel, const uint8_t *src, size_t n,
                           uint8_t *dst, size_t cap, size_t *out_len)
 {
-    static const uint16_t depths[B2I_MAX_CLEVEL + 1] = { 0, 0, 0, 0, 0, 1, 4, 16, 64, 256 };
-    const b2i_deflate_effort cheapest = { B2I_SEARCH_CHEAPEST, 0, 62, depths[clevel], 0 };
     const bool is_best = clevel == B2I_MAX_CLEVEL;
     const size_t easy = *out_len;
     size_t len;
@@ -312,7 +319,7 @@ static b2c_status improve(b2i_codec_state *state, int clevel, const uint8_t *src
         return B2C_OK;
     }
     if (easy > n / (is_best ? EASIEST : QUITE_EASY)) {
-        B2I_TRY(encode_quickly(state, &cheapest, src, n, dst + easy, easy - 1, &len, NULL));
+        B2I_TRY(encode_cheapest(state, clevel, src, n, dst + easy, easy - 1, &len));
         keep_smaller(dst, out_len, len);
     }
     if (!is_best || *out_len <= n / NEXT_TO_NOTHING) {
@@ -367,8 +374,17 @@ static b2c_status zlib_encode(b2i_codec_state *state, int clevel, const b2i_dict
     /* of short streams with many runs, both are tried whatever is left */
     const bool tries_both = clevel == B2I_MAX_CLEVEL && n <= MAX_SHORT && has_runs(src, n);
     const size_t room = tries_both || n / EASY > cap ? cap : n / EASY;
+    const bool stops = n >= MIN_TRIED && clevel >= MIN_CHEAPEST && clevel < B2I_MAX_CLEVEL;
+    bool misses = false;
     size_t nhard;
-    B2I_TRY(encode_quickly(state, tries_both ? &good : &easy, src, n, dst, room, out_len, NULL));
+    B2I_TRY(encode_quickly(state, tries_both ? &good : &easy, src, n, dst, room, out_len,
+                           stops ? &misses : NULL));
+    if (misses) {
+        B2I_TRY(encode_cheapest(state, clevel, src, n, dst, room, out_len));
+        if (*out_len > 0) {
+            return B2C_OK;
+        }
+    }
     if (*out_len == 0) {
         B2I_TRY(find_hard(state, src, n, dst, cap, &nhard));
         if (nhard == n) {

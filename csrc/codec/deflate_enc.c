@@ -201,12 +201,17 @@ b2c_status b2i_deflate_encode(b2i_codec_state *state, const b2i_deflate_effort *
     d->op_end = dst + cap;
     d->block = src;
     d->src_len = n;
-    d->misses = misses;
+    d->misses = effort->easy_ratio == 0 ? misses : NULL;
     d->nlit = d->missed = 0;
     search s = search_begin(t, src, n, (lz_sink){ d, d->seqs, 0, 0 });
     s.easy_ratio = effort->easy_ratio;
+    s.gives_up = s.easy_ratio > 0 && misses != NULL ? is_for_parser : NULL;
     bool fits = search_by_effort(d, state->deflate_parser, &s);
     b2i_lz_end(t, n);
+    if (s.gave_up) {
+        *misses = s.sink.next == d->seqs || end_with_literals(d, s.sink.next, 0, false);
+        return B2C_OK;
+    }
 
     size_t rest = (size_t)(s.src_end - s.anchor);
     const size_t row = fits && rest >= FLAT_ROW ? row_len(s.anchor, rest) : 0;

@@ -25,7 +25,9 @@ typedef struct b2i_deflate_effort {
 
 /*
  * A raw deflate stream; otherwise the contract is that of b2i_codec.  Where 'misses' is not NULL,
- * streams of which the search misses much, as it takes no short matches, are given up; it is told.
+ * streams that another search should have are given up, and it is told: of which this one misses
+ * much, as it takes no short matches; with easy_ratio, those that shrink to little less than that
+ * part.  Their first blocks have made codes, which B2I_SEARCH_CHEAPEST takes.
  */
 b2c_status b2i_deflate_encode(b2i_codec_state *state, const b2i_deflate_effort *effort,
                               const uint8_t *src, size_t n, uint8_t *dst, size_t cap,

@@ -251,6 +251,27 @@ static bool has_few_matches(const deflater *d, size_t n)
 }
 
 /*
+ * Whether a quarter is seen, and all will take hardly less than what is easy, with many runs, which
+ * do not begin with their first value: then the stream will be parsed, whatever the rest of a
+ * quicker search finds.
+ */
+static bool is_for_parser(const search *c)
+{
+    enum { TENTHS = 14, LATELY = 256 };
+    const uint64_t cost = lz_cost(&c->sink) - c->begin, in = (uint64_t)(c->anchor - c->src);
+    const seq *last = c->sink.next;
+    if (in < (uint64_t)(c->src_end - c->src) / 4 || cost * c->easy_ratio * 10 <= in * TENTHS ||
+        last - c->sink.d->seqs < LATELY) {
+        return false;
+    }
+    unsigned nruns = 0;
+    for (const seq *s = last - LATELY; s < last; s++) {
+        nruns += s->distance == 0 && s->nlit != 1;
+    }
+    return 5 * nruns >= 2 * LATELY;
+}
+
+/*
  * The whole stream, by the codes that it had before.  False when it does not fit, or is not likely
  * to become smaller.
  */

@@ -103,6 +103,8 @@ typedef struct search {
     bool saves_little;            /* the low gear, up to half */
     /* takes the place of the low gear's search, or NULL */
     bool (*own_low)(struct search *c, const level *lv, const uint8_t *end);
+    bool (*gives_up)(const struct search *c); /* whether the rest would be in vain, or NULL */
+    bool gave_up;
 } search;
 
 /* Whether two literals and a run do as well as a match of len bytes at p that is far away. */
@@ -658,6 +660,10 @@ static bool search_all(search *c, const level *lv, const uint8_t *end)
             has_low = true;
         }
         if (!shift_and_search(c, lv, kind, &tallies[kind]) || is_hopeless(c)) {
+            return false;
+        }
+        if (c->gives_up != NULL && c->gives_up(c)) {
+            c->gave_up = true;
             return false;
         }
         k = waited && !waits(c, tallies) ? 0 : (k + 1) % NSEGMENTS;

@@ -715,6 +715,42 @@ static void test_sparse(void)
     free(out);
 }
 
+/*
+ * Where little less is made than was hoped for, the search is given up for the cheapest way, which
+ * does as well with the codes of a part.  What is far from that is searched to its end.
+ */
+static void test_middling(void)
+{
+    enum { N = 90000 };
+    static const b2i_deflate_effort easy = { B2I_SEARCH_PAIRS, 8, 62, 0, 0 };
+    static const b2i_deflate_effort cheapest = { B2I_SEARCH_CHEAPEST, 0, 62, 1, 0 };
+    static const unsigned rarities[] = { 4, 20, 200 };
+    uint8_t *data = room_of(N), *out = room_of(N);
+    uint64_t r = 19;
+    for (size_t n = 20000; n <= N; n += 35000) {
+        for (size_t k = 0; k < 3; k++) {
+            size_t len, len_easy, len_whole;
+            bool misses = false;
+            for (size_t i = 0; i < n; i++) {
+                const uint64_t x = harness_random(&r) >> 20;
+                data[i] = x % rarities[k] > 0 ? 0 : (uint8_t)(1U << (x >> 12) % 8);
+            }
+            CHECK_EQ(b2i_deflate_encode(state, &easy, data, n, out, n, &len_easy, NULL), B2C_OK);
+            CHECK_EQ(len_easy > 0, k > 0);
+            CHECK_EQ(b2i_deflate_encode(state, &cheapest, data, n, out, n, &len_whole, NULL),
+                     B2C_OK);
+            CHECK_EQ(b2i_deflate_encode(state, &easy, data, n, out, n, &len, &misses), B2C_OK);
+            CHECK_EQ(misses, k == 1);
+            CHECK_EQ(len, k == 1 ? 0 : len_easy);
+            CHECK_EQ(b2i_deflate_encode(state, &cheapest, data, n, out, n, &len, NULL), B2C_OK);
+            CHECK(k != 1 || (len < len_easy - len_easy / 20 && len < len_whole + len_whole / 64));
+            CHECK_EQ(decode(out, len, n, data), B2C_OK);
+        }
+    }
+    free(data);
+    free(out);
+}
+
 /* Of level 1. */
 static const b2i_deflate_effort quickly = { B2I_SEARCH_QUICKLY, 0, 48, 0, 128 };
 
@@ -1018,6 +1054,7 @@ int main(void)
     test_items();
 #endif
     test_sparse();
+    test_middling();
     test_periods();
     test_end_of_items();
     test_few_matches();
