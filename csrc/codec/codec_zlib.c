@@ -250,15 +250,15 @@ static size_t flat_start(const uint8_t *src, size_t n)
 static b2c_status find_hard(b2i_codec_state *state, const uint8_t *src, size_t n, uint8_t *dst,
                             size_t cap, size_t *nhard)
 {
-    enum { LEAST = 2048, WINDOW = 32768 };
+    enum { LEAST = 2048, PART = 16, WINDOW = 32768 };
     b2i_lz4_look look;
     B2I_TRY(b2i_lz4_look_at(state, src, n, dst, cap, &look));
     size_t start = look.shrinks ? look.nhard : n;
     bool is_hard =
-        (start == n || (start >= LEAST && start >= n / 8)) && b2i_is_flat(src, start, 512);
+        (start == n || (start >= LEAST && start >= n / PART)) && b2i_is_flat(src, start, 512);
     if (!is_hard && look.shrinks) {
         start = flat_start(src, n);
-        is_hard = start < n && start >= n / 8 && !b2i_has_matches(src, start);
+        is_hard = start < n && start >= n / PART && !b2i_has_matches(src, start);
     }
     is_hard = is_hard && !b2i_short_matches_save(src, start, start / 256) &&
               (start == n || !b2i_recurs(src, start, n, WINDOW));

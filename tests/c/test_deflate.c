@@ -993,6 +993,32 @@ static void test_codes_do_not_suffice(void)
     free(out);
 }
 
+/* Noise that a stream begins with is stored, up to where words begin: also a 15th of it. */
+static void test_noisy_start(void)
+{
+    enum { N = 262144, WORD = 12, NWORDS = 300, HEAD = 2 };
+    static const size_t lens[] = { 17 * 1024, 48 * 1024 };
+    uint8_t *data = room_of(N), *words = room_of(NWORDS * WORD), *out = room_of(N);
+    uint64_t seed = 11;
+    for (size_t i = 0; i < NWORDS * WORD; i++) {
+        words[i] = (uint8_t)(harness_random(&seed) >> 20) % 8;
+    }
+    for (int clevel = 3; clevel <= 9; clevel++) {
+        for (size_t k = 0; k < 2; k++) {
+            generate(data, N, RANDOM, (size_t)clevel);
+            for (size_t i = lens[k]; i + WORD <= N; i += WORD) {
+                memcpy(data + i, words + harness_random(&seed) % NWORDS * WORD, WORD);
+            }
+            const size_t len = zlib_len(clevel, data, N, out), nstored = b2i_ld16le(out + HEAD + 1);
+            CHECK(len > 0 && (out[HEAD] & 7) == 0); /* a block that is stored, and not the last */
+            CHECK_EQ(nstored, lens[k]);
+        }
+    }
+    free(data);
+    free(words);
+    free(out);
+}
+
 #endif
 
 #if defined(B2I_HAVE_LIBDEFLATE) || defined(B2I_HAVE_ZLIB)
@@ -1070,6 +1096,7 @@ int main(void)
     test_ours_reads_library();
     test_codes_suffice();
     test_codes_do_not_suffice();
+    test_noisy_start();
 #endif
     b2i_codec_state_free(state);
     return RESULT();
