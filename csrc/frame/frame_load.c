@@ -28,7 +28,10 @@ static b2c_status read_at(const b2i_frame_source *f, uint64_t at, uint8_t *dst, 
     return st;
 }
 
-/* Reads [at, end) if io gives no view of it anyway. */
+/*
+ * Reads [at, end) if io gives no view of it anyway.  Where that fails nothing is there yet: not all
+ * of a window is needed, and what is will be read by itself.
+ */
 static b2c_status fill(const b2i_frame_source *f, b2i_frame_window *w, uint64_t at, uint64_t end,
                        b2c_error *err)
 {
@@ -39,10 +42,10 @@ static b2c_status fill(const b2i_frame_source *f, b2i_frame_window *w, uint64_t 
     if (!b2i_buf_reserve(&w->bytes, n)) {
         return b2i_fail_memory(err);
     }
-    B2I_TRY(read_at(f, at, w->bytes.p, n, err));
+    b2c_status st = read_at(f, at, w->bytes.p, n, err);
     w->at = at;
-    w->bytes.n = n;
-    return B2C_OK;
+    w->bytes.n = st == B2C_OK ? n : 0;
+    return st == B2C_E_IO ? B2C_OK : st;
 }
 
 static uint64_t smaller(uint64_t a, uint64_t b)

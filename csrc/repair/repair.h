@@ -85,6 +85,12 @@ b2c_status b2i_named_once(b2c_schunk *s, b2c_error *err);
 /* Whether a chunk in memory decodes. */
 b2c_status b2i_sound_bytes(b2i_span chunk, b2c_ctx *ctx, b2c_error *err);
 
+/*
+ * Reads n bytes, with zeros for the sectors that the medium does not give; the status and *why, as
+ * of a read, are those of the first of them.
+ */
+b2c_status b2i_read_most(b2i_io *io, uint64_t at, uint8_t *dst, size_t n, b2c_error *why);
+
 /* ---- looking for chunks without an index (scan.c) ---- */
 
 /* Where a sound chunk with its record is: [at, end), counted like entries. */

@@ -35,7 +35,7 @@ static b2c_status note(const parts *p, int part, const b2c_error *what, b2c_erro
     return b2i_note(p->job->to, part, NULL, 0, &in_file, err);
 }
 
-/* What there is of n bytes. */
+/* What there is of n bytes, up to the first bad place of the medium, which is told of. */
 static b2c_status get(parts *p, uint64_t at, uint64_t n, b2i_span *out, b2c_error *err)
 {
     *out = b2i_span_of(NULL, 0);
@@ -48,9 +48,10 @@ static b2c_status get(parts *p, uint64_t at, uint64_t n, b2i_span *out, b2c_erro
         return b2i_fail_memory(err);
     }
     b2c_error why;
-    if (p->io->ops->read(p->io, p->job->offset + at, p->buf.p, (size_t)n, &why) != B2C_OK) {
-        /* A bad place of the medium is damage, too; it is told as one of the file. */
-        return b2i_note(p->job->to, B2C_PART_FRAME, NULL, 0, &why, err);
+    at += p->job->offset;
+    if (b2i_read_most(p->io, at, p->buf.p, (size_t)n, &why) != B2C_OK) {
+        B2I_TRY(b2i_note(p->job->to, B2C_PART_FRAME, NULL, 0, &why, err));
+        n = why.offset - at;
     }
     *out = b2i_span_of(p->buf.p, (size_t)n);
     return B2C_OK;
@@ -510,9 +511,12 @@ static b2c_status salvage_dir(const b2i_salvage_job *job, const char *path, b2i_
 
 /* ---- both ---- */
 
-static bool is_hopeless(b2c_status st)
+/* Bad places of the medium are damage; what cannot even be opened has none. */
+static bool is_hopeless(const b2c_error *why, bool is_dir)
 {
-    return st == B2C_E_MEMORY || st == B2C_E_IO || st == B2C_E_CALLBACK || st == B2C_E_ARGUMENT;
+    bool is_closed = why->status == B2C_E_IO && why->offset == B2C_NO_OFFSET;
+    return why->status == B2C_E_MEMORY || why->status == B2C_E_CALLBACK ||
+           why->status == B2C_E_ARGUMENT || (is_closed && !is_dir);
 }
 
 /* The usual way.  *usable: it can be read, and its index leads to chunks. */
@@ -526,7 +530,7 @@ static b2c_status open_usually(const b2i_salvage_job *job, const char *path, boo
         b2i_schunk_open_path(path, job->offset, B2C_OPEN_READ, job->limits, &out->s, &why);
     if (st != B2C_OK) {
         /* A directory without index file is one that can be repaired. */
-        if (is_hopeless(st) && !(st == B2C_E_IO && b2i_fs_is_dir(path))) {
+        if (is_hopeless(&why, b2i_fs_is_dir(path))) {
             if (err != NULL) {
                 *err = why;
             }

@@ -13,6 +13,7 @@
 
 enum {
     WINDOW = 1 << 16,
+    SECTOR = 512,
     MIN_STORED_LEN = 32,
     REDO_LEN = 24,
     TRAILER_FIRST_READ = 1 << 16,
@@ -32,7 +33,48 @@ typedef struct search {
     b2i_buf index; /* entries of the best index so far */
     uint64_t waste;
     bool is_behind_index; /* what follows is no data */
+    bool has_bad;         /* a place of the medium could not be read, as 'bad' says */
+    b2c_error bad;
+    uint64_t bad_end; /* up to where in the file bad places have been noticed */
 } search;
+
+b2c_status b2i_read_most(b2i_io *io, uint64_t at, uint8_t *dst, size_t n, b2c_error *why)
+{
+    b2c_error why2;
+    b2c_status st = io->ops->read(io, at, dst, n, why);
+    if (st == B2C_OK) {
+        return B2C_OK;
+    }
+    uint64_t middle = (at + n / 2) / SECTOR * SECTOR;
+    middle = middle > at ? middle : (at / SECTOR + 1) * SECTOR;
+    if (middle >= at + n) {
+        memset(dst, 0, n);
+        return st;
+    }
+    size_t half = (size_t)(middle - at);
+    st = b2i_read_most(io, at, dst, half, why);
+    b2c_status st2 = b2i_read_most(io, middle, dst + half, n - half, st == B2C_OK ? why : &why2);
+    return st == B2C_OK ? st2 : st;
+}
+
+/*
+ * The same of the frame.  How many bytes are before the first bad place; what has not been told of
+ * it will be, by tell_bad().
+ */
+static size_t get(search *q, uint64_t at, uint8_t *dst, size_t n)
+{
+    b2c_error why;
+    uint64_t offset = q->scan->job->offset + at;
+    if (b2i_read_most(q->scan->io, offset, dst, n, &why) == B2C_OK) {
+        return n;
+    }
+    if (why.offset >= q->bad_end) {
+        q->bad = why;
+        q->has_bad = true;
+        q->bad_end = offset + n;
+    }
+    return (size_t)(why.offset - offset);
+}
 
 /* n <= WINDOW bytes of the frame, or NULL when there are fewer. */
 static const uint8_t *peek(search *q, uint64_t at, size_t n)
@@ -44,9 +86,7 @@ static const uint8_t *peek(search *q, uint64_t at, size_t n)
     if (at < q->window_at || at - q->window_at > q->window_n ||
         q->window_n - (size_t)(at - q->window_at) < n) {
         size_t want = sc->end - at < WINDOW ? (size_t)(sc->end - at) : WINDOW;
-        if (sc->io->ops->read(sc->io, sc->job->offset + at, q->window, want, NULL) != B2C_OK) {
-            memset(q->window, 0, want); /* a bad place of the medium: no chunk begins there */
-        }
+        (void)get(q, at, q->window, want); /* no chunk begins in a bad place */
         q->window_at = at;
         q->window_n = want;
     }
@@ -193,10 +233,10 @@ static b2c_status take_trailer(search *q, uint64_t *at, b2c_error *err)
         if (p == NULL) {
             return b2i_fail_memory(err);
         }
-        B2I_TRY(sc->io->ops->read(sc->io, sc->job->offset + *at, p, n, err));
-        st = b2i_trailer_parse(b2i_span_of(p, n), sc->job->limits, &metas, NULL);
+        size_t there = get(q, *at, p, n);
+        st = b2i_trailer_parse(b2i_span_of(p, there), sc->job->limits, &metas, NULL);
         q->waste += n;
-        if (n == left || q->waste > WASTE_FREE) {
+        if (n == left || there < n || q->waste > WASTE_FREE) {
             break;
         }
     }
@@ -325,6 +365,16 @@ static b2c_status step(search *q, uint64_t *at, bool *expected, b2c_error *err)
     return B2C_OK;
 }
 
+/* Tells of a place that could not be read. */
+static b2c_status tell_bad(search *q, b2c_error *err)
+{
+    if (!q->has_bad) {
+        return B2C_OK;
+    }
+    q->has_bad = false;
+    return tell(q, B2C_PART_FRAME, 0, &q->bad, err);
+}
+
 static b2c_status walk(search *q, b2c_error *err)
 {
     b2i_scan *sc = q->scan;
@@ -341,6 +391,7 @@ static b2c_status walk(search *q, b2c_error *err)
             return tell(q, B2C_PART_FRAME, 0, &e, err);
         }
         B2I_TRY(step(q, &at, &expected, err));
+        B2I_TRY(tell_bad(q, err));
     }
     return B2C_OK;
 }

@@ -1,0 +1,147 @@
+/*
+ * test_repair.c: a sector of the medium that cannot be read costs no more than the chunks in it;
+ * and what fails leaves nothing.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "blosc2c.h"
+#include "harness.h"
+#include "io.h"
+
+#include <errno.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { CHUNK = 400, NCHUNKS = 200, SECTOR = 512 };
+
+static b2c_ctx *ctx;
+static b2c_error err;
+static char dir[] = "/tmp/b2c_test_XXXXXX", from[300], to[300];
+static uint64_t seed = 88172645463325252u;
+
+/* ---- a bad sector ---- */
+
+static uint64_t bad_at = UINT64_MAX;
+static int nbad_notes;
+
+/* Reads of the damaged frame that touch the sector fail. */
+static int bad_sector(b2i_io_event *e)
+{
+    return e->call == B2I_CALL_READ && strcmp(e->name, from) == 0 && bad_at != UINT64_MAX &&
+                   e->at < bad_at + SECTOR && bad_at < e->at + e->n
+               ? EIO
+               : 0;
+}
+
+static int hear(void *handle, const b2c_repair_note *note)
+{
+    (void)handle;
+    nbad_notes += note->error->status == B2C_E_IO && note->error->sys_errno == EIO;
+    return 0;
+}
+
+/* Chunks of noise with four vlmetalayers behind them. */
+static void make_frame(uint64_t *size)
+{
+    static uint8_t data[CHUNK];
+    struct stat info;
+    b2c_schunk_params p;
+    b2c_schunk *s = NULL;
+    b2c_schunk_params_init(&p);
+    p.storage = B2C_STORAGE_FILE;
+    p.path = from;
+    p.chunksize = CHUNK;
+    p.cparams.typesize = 1;
+    CHECK_EQ(b2c_schunk_new(&p, &s, &err), B2C_OK);
+    CHECK_EQ(b2c_schunk_begin(s, &err), B2C_OK);
+    for (int i = 0; i < NCHUNKS; i++) {
+        for (int k = 0; k < CHUNK; k++) {
+            data[k] = (uint8_t)(harness_random(&seed) >> 20);
+        }
+        CHECK_EQ(b2c_schunk_append(s, ctx, data, sizeof data, &err), B2C_OK);
+    }
+    for (int i = 0; i < 4; i++) {
+        const char name[] = { 'v', (char)('0' + i), '\0' };
+        CHECK_EQ(b2c_schunk_vlmeta_set(s, ctx, name, data, sizeof data, &err), B2C_OK);
+    }
+    CHECK_EQ(b2c_schunk_commit(s, &err), B2C_OK);
+    CHECK_EQ(b2c_schunk_close(s, &err), B2C_OK);
+    CHECK_EQ(stat(from, &info), 0);
+    *size = (uint64_t)info.st_size;
+}
+
+/* All chunks of the damaged frame are there but for those that touch the sector. */
+static void repair_all_but_one(void)
+{
+    enum { MOST_IN_SECTOR = 3 };
+    b2c_repair_params p;
+    b2c_repair_result r = { 0 };
+    b2c_repair_params_init(&p);
+    p.note = hear;
+    nbad_notes = 0;
+    (void)unlink(to);
+    b2c_status st = b2c_repair(from, to, &p, &r, &err);
+    CHECK_EQ(st, B2C_OK);
+    CHECK(nbad_notes > 0);
+    if (st != B2C_OK || r.nkept + MOST_IN_SECTOR < NCHUNKS) {
+        CHECK_EQ(r.nkept, NCHUNKS);
+        fprintf(stderr, "the bad sector is at %lu\n", (unsigned long)bad_at);
+    }
+}
+
+/* no_index: the chunks are to be searched for. */
+static void test_bad_sectors(bool no_index)
+{
+    enum {
+        IN_CHUNKS = 512,
+        LAST_IN_CHUNKS = 4096,
+        TAIL = 1950
+    }; /* trailer and half of the index */
+    uint64_t size;
+    make_frame(&size);
+    if (no_index) {
+        size -= TAIL;
+        CHECK_EQ(truncate(from, (off_t)size), 0);
+    }
+    b2i_io_hook = bad_sector;
+    for (bad_at = 0; bad_at < size; bad_at += SECTOR) {
+        repair_all_but_one();
+        /* Opening needs the header only, though it reads on. */
+        b2c_schunk *s = NULL;
+        if (!no_index && bad_at >= IN_CHUNKS && bad_at < LAST_IN_CHUNKS) {
+            CHECK_EQ(b2c_schunk_open(from, 0, B2C_OPEN_READ, NULL, &s, &err), B2C_OK);
+        }
+        b2c_schunk_free(s);
+    }
+    bad_at = UINT64_MAX;
+    b2i_io_hook = NULL;
+    CHECK_EQ(unlink(from), 0);
+}
+
+/* A file that is not there is no damage. */
+static void test_nothing_there(void)
+{
+    b2c_repair_params p;
+    b2c_repair_result r;
+    b2c_repair_params_init(&p);
+    p.note = hear;
+    nbad_notes = 0;
+    CHECK_EQ(b2c_repair(from, to, &p, &r, &err), B2C_E_IO);
+    CHECK_EQ(err.sys_errno, ENOENT);
+    CHECK(access(to, F_OK) != 0 || unlink(to) == 0);
+}
+
+int main(void)
+{
+    CHECK(mkdtemp(dir) != NULL);
+    snprintf(from, sizeof from, "%s/from", dir);
+    snprintf(to, sizeof to, "%s/to", dir);
+    CHECK_EQ(b2c_ctx_new(NULL, 1, NULL, &ctx, &err), B2C_OK);
+    test_bad_sectors(false);
+    test_bad_sectors(true);
+    test_nothing_there();
+    b2c_ctx_free(ctx);
+    char command[300];
+    snprintf(command, sizeof command, "rm -r %s", dir);
+    CHECK_EQ(system(command), 0);
+    return RESULT();
+}
