@@ -298,12 +298,17 @@ b2c_status b2i_store_dir_check_empty(int dir, b2c_error *err);
 /* The numbers of all chunk files in a directory, in order; to be freed. */
 b2c_status b2i_store_dir_list(int dir, b2i_entry **entries, size_t *n, b2c_error *err);
 
+/* Removes all chunk files in a directory. */
+void b2i_store_dir_clear(int dir);
+
 /* Closes a directory that could not be filled, without its index file. */
 void b2i_store_dir_destroy(int dir);
 
 /* ---- what the api calls (open.c) ---- */
 
 b2c_status b2i_schunk_create(const b2c_schunk_params *params, b2c_schunk **out, b2c_error *err);
+/* Removes a frame that was made and, closed, is no use. */
+void b2i_schunk_remove(uint8_t storage, const char *path);
 
 b2c_status b2i_schunk_open_path(const char *path, uint64_t offset, int mode,
                                 const b2c_limits *limits, b2c_schunk **out, b2c_error *err);

@@ -364,6 +364,19 @@ static b2i_frame_layout layout_of(const b2i_frame_plan *plan, bool checksums)
     return l;
 }
 
+void b2i_schunk_remove(uint8_t storage, const char *path)
+{
+    int dir;
+    if (storage == B2C_STORAGE_FILE) {
+        (void)b2i_fs_remove(B2I_FS_CWD, path, NULL);
+    } else if (storage == B2C_STORAGE_DIR && b2i_fs_dir_open(path, &dir, NULL) == B2C_OK) {
+        b2i_store_dir_clear(dir);
+        (void)b2i_fs_remove(dir, B2I_LOCK_NAME, NULL);
+        b2i_store_dir_destroy(dir);
+        (void)b2i_fs_dir_remove(path, NULL);
+    }
+}
+
 /* The empty frame under a temporary name, then its own: there is never half of it. */
 static b2c_status write_empty(const b2c_schunk_params *p, const b2c_schunk *s,
                               const b2i_frame_plan *plan, const char *tmp, b2i_io **io,
@@ -444,6 +457,9 @@ static b2c_status create_dir(const b2c_schunk_params *p, b2c_schunk *s, b2c_erro
         }
         if (st == B2C_OK) {
             st = b2i_store_dir_new(dir, true, &layout, &s->store, err);
+            if (st != B2C_OK) {
+                b2i_schunk_remove(B2C_STORAGE_DIR, p->path);
+            }
         } else {
             b2i_store_dir_destroy(dir);
         }
@@ -503,23 +519,28 @@ b2c_status b2i_schunk_create(const b2c_schunk_params *params, b2c_schunk **out, 
     }
     B2I_TRY(b2i_schunk_alloc(&limits, &s, err));
     b2c_status st = B2C_OK;
-    if (params->lock != 0 && params->storage == B2C_STORAGE_FILE) {
+    bool is_made = false;
+    if (params->storage != B2C_STORAGE_MEMORY) {
+        st = keep_origin(s, params->path, 0, B2C_OPEN_UPDATE, err);
+    }
+    if (st == B2C_OK && params->lock != 0 && params->storage == B2C_STORAGE_FILE) {
         st = lock_new(params, s, err);
     }
     if (st == B2C_OK) {
         st = create(params, s, err);
+        is_made = st == B2C_OK;
     }
     if (st == B2C_OK && params->lock != 0 && params->storage == B2C_STORAGE_DIR) {
         st = lock_new(params, s, err);
-    }
-    if (st == B2C_OK && params->storage != B2C_STORAGE_MEMORY) {
-        st = keep_origin(s, params->path, 0, B2C_OPEN_UPDATE, err);
     }
     if (s->lock != NULL) {
         st = b2i_schunk_unlock(s, st, err);
     }
     if (st != B2C_OK) {
         b2i_schunk_abandon(s);
+        if (is_made) {
+            b2i_schunk_remove(params->storage, params->path);
+        }
         return st;
     }
     *out = s;

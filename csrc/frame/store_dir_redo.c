@@ -224,6 +224,19 @@ static void list_number(void *arg, const char *name)
     }
 }
 
+static void remove_number(void *arg, const char *name)
+{
+    uint64_t number;
+    if (number_of(name, &number)) {
+        (void)b2i_fs_remove(*(const int *)arg, name, NULL);
+    }
+}
+
+void b2i_store_dir_clear(int dir)
+{
+    (void)b2i_fs_dir_each(dir, remove_number, &dir, NULL);
+}
+
 b2c_status b2i_store_dir_list(int dir, b2i_entry **entries, size_t *n, b2c_error *err)
 {
     listing l = { 0 };

@@ -457,7 +457,8 @@ typedef struct b2c_schunk_info {
 
 /*
  * b2c_schunk_new() creates a super-chunk; on disk a valid empty frame is there
- * on return.  B2C_E_EXISTS, B2C_E_ARGUMENT, B2C_E_IO, B2C_E_MEMORY.
+ * on return, and after a failure nothing, not even an empty directory that was.
+ * B2C_E_EXISTS (what is there stays), B2C_E_ARGUMENT, B2C_E_IO, B2C_E_MEMORY.
  */
 B2C_API B2C_MUST_USE b2c_status b2c_schunk_new(const b2c_schunk_params *params, b2c_schunk **schunk,
                                                b2c_error *err);

@@ -76,6 +76,9 @@ b2c_status b2i_io_user_open(const b2c_io_table *table, b2i_io **out, b2c_error *
 
 /* ---- the lock file of a frame ---- */
 
+/* Of a directory; that of a file is its name with this behind it. */
+#define B2I_LOCK_NAME ".b2lock"
+
 /* The lock file of one open frame.  Its functions must not run at the same time as each other. */
 typedef struct b2i_lock b2i_lock;
 

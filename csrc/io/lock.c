@@ -106,7 +106,7 @@ static int open_file(const char *path, bool is_writable)
 b2c_status b2i_lock_open(const char *path, bool is_dir, bool is_writable, b2i_lock **out,
                          b2c_error *err)
 {
-    const char *suffix = is_dir ? "/.b2lock" : ".b2lock";
+    const char *suffix = is_dir ? "/" B2I_LOCK_NAME : B2I_LOCK_NAME;
     size_t n = strlen(path), nsuffix = strlen(suffix);
     struct stat info;
     b2i_lock *l = b2i_calloc(sizeof *l + n + nsuffix + 1);

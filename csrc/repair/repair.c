@@ -447,31 +447,20 @@ static b2c_status fill(repair_job *j, b2c_error *err)
     return b2i_schunk_commit(j->dst, err);
 }
 
-/* Removes what was made of the new frame. */
-static void undo(repair_job *j, const char *to)
-{
-    int dir;
-    b2i_schunk_abandon(j->dst);
-    j->dst = NULL;
-    if (j->params->storage == B2C_STORAGE_FILE) {
-        (void)b2i_fs_remove(B2I_FS_CWD, to, NULL);
-    } else if (b2i_fs_dir_open(to, &dir, NULL) == B2C_OK) {
-        b2i_store_dir_destroy(dir);
-        (void)b2i_fs_dir_remove(to, NULL);
-    }
-}
-
 static b2c_status write_new(repair_job *j, const char *to, b2c_error *err)
 {
     B2I_TRY(create(j, to, err));
     b2c_status st = fill(j, err);
-    if (st != B2C_OK) {
-        undo(j, to);
-        return st;
+    if (st == B2C_OK) {
+        j->result.nchunks = j->dst->now.nchunks;
+        st = b2i_schunk_close(j->dst, err);
+    } else {
+        b2i_schunk_abandon(j->dst);
     }
-    j->result.nchunks = j->dst->now.nchunks;
-    st = b2i_schunk_close(j->dst, err);
     j->dst = NULL;
+    if (st != B2C_OK) {
+        b2i_schunk_remove(j->params->storage, to);
+    }
     return st;
 }
 
