@@ -147,6 +147,7 @@ typedef enum b2i_io_call {
     B2I_CALL_RENAME,
     B2I_CALL_REMOVE,
     B2I_CALL_COPY_MODE,
+    B2I_CALL_DIR_READ, /* of the next name */
     B2I_CALL_DIR_MAKE,
     B2I_CALL_DIR_REMOVE,
     B2I_CALL_DIR_SYNC,

@@ -366,11 +366,17 @@ b2c_status b2i_fs_dir_each(int dir, void (*fn)(void *arg, const char *name), voi
         return b2i_fail_io(err, why, B2C_NO_OFFSET, "listing the directory failed");
     }
     const struct dirent *e;
-    while ((e = readdir(d)) != NULL) {
-        fn(arg, e->d_name);
-    }
+    int why;
+    do {
+        errno = 0; /* the end is no error */
+        e = FAILS(B2I_CALL_DIR_READ, .name = ".") ? NULL : readdir(d);
+        why = errno;
+        if (e != NULL) {
+            fn(arg, e->d_name);
+        }
+    } while (e != NULL);
     closedir(d);
-    return B2C_OK;
+    return why == 0 ? B2C_OK : b2i_fail_io(err, why, B2C_NO_OFFSET, "listing the directory failed");
 }
 
 b2c_status b2i_fs_rename(int dir, const char *from, const char *to, b2c_error *err)

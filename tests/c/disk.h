@@ -91,6 +91,7 @@ static inline int record(b2i_io_event *e)
     int slot;
     switch (e->call) {
     case B2I_CALL_READ:
+    case B2I_CALL_DIR_READ:
         return 0;
     case B2I_CALL_OPEN:
     case B2I_CALL_CREATE:

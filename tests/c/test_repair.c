@@ -136,17 +136,22 @@ static b2c_status repair_to(uint8_t storage, int drop_lost)
     return b2c_repair(from, to, &p, &r, &err);
 }
 
-static b2c_status make_new(uint8_t storage, int lock)
+static b2c_status make_at(const char *path, uint8_t storage, int lock)
 {
     b2c_schunk_params p;
     b2c_schunk *s = NULL;
     b2c_schunk_params_init(&p);
     p.storage = storage;
-    p.path = to;
+    p.path = path;
     p.lock = (uint8_t)lock;
     b2c_status st = b2c_schunk_new(&p, &s, &err);
     b2c_schunk_free(s);
     return st;
+}
+
+static b2c_status make_new(uint8_t storage, int lock)
+{
+    return make_at(to, storage, lock);
 }
 
 /* Whatever fails, there is a frame or nothing at all. */
@@ -188,6 +193,44 @@ static void test_nothing_left(void)
     CHECK_EQ(unlink(from), 0);
 }
 
+/* ---- directories ---- */
+
+static int fail_listing(b2i_io_event *e)
+{
+    return e->call == B2I_CALL_DIR_READ && ++ncalls >= failing_call ? EIO : 0;
+}
+
+/* A directory that cannot be listed to its end is not taken for one with less in it. */
+static void test_listing(void)
+{
+    enum { NFILES = 8 };
+    char index[400];
+    uint64_t size;
+    b2c_repair_params p;
+    b2c_repair_result r;
+    make_frame(NFILES, &size);
+    b2c_repair_params_init(&p);
+    p.storage = B2C_STORAGE_DIR;
+    CHECK_EQ(b2c_repair(from, to, &p, &r, &err), B2C_OK);
+    CHECK_EQ(unlink(from), 0);
+    CHECK_EQ(rename(to, from), 0);
+    print_path(index, sizeof index, "%s/chunks.b2frame", from);
+    CHECK_EQ(unlink(index), 0);
+    for (failing_call = 1; failing_call < NFILES; failing_call++) {
+        ncalls = 0;
+        b2i_io_hook = fail_listing;
+        CHECK_EQ(b2c_repair(from, to, &p, &r, &err), B2C_E_IO);
+        CHECK_EQ(err.sys_errno, EIO);
+        ncalls = 0;
+        CHECK_EQ(make_at(from, B2C_STORAGE_DIR, 0), B2C_E_IO); /* it is not empty */
+        b2i_io_hook = NULL;
+    }
+    CHECK_EQ(b2c_repair(from, to, &p, &r, &err), B2C_OK);
+    CHECK_EQ(r.nkept, NFILES);
+    remove_path(from);
+    remove_path(to);
+}
+
 /* A file that is not there is no damage. */
 static void test_nothing_there(void)
 {
@@ -211,6 +254,7 @@ int main(void)
     test_bad_sectors(true);
     test_nothing_there();
     test_nothing_left();
+    test_listing();
     b2c_ctx_free(ctx);
     char command[300];
     snprintf(command, sizeof command, "rm -r %s", dir);
