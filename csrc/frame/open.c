@@ -178,19 +178,22 @@ static b2c_status overlay(b2c_schunk *s, b2c_error *err)
     return B2C_OK;
 }
 
-/* To be able to open it again. */
+/*
+ * To be able to open it again: the same file for those that edit it or have its lock; for other
+ * readers what is at the path then.
+ */
 static b2c_status keep_origin(b2c_schunk *s, const char *path, uint64_t offset, int mode,
                               b2c_error *err)
 {
-    size_t n = strlen(path) + 1;
-    s->path = b2i_malloc(n);
-    if (s->path == NULL) {
-        return b2i_fail_memory(err);
-    }
-    memcpy(s->path, path, n);
+    char *real = NULL;
     s->offset = offset;
     s->mode = mode;
-    return B2C_OK;
+    if ((mode & B2I_OPEN_ACCESS) == B2C_OPEN_UPDATE || (mode & B2C_OPEN_LOCK) != 0) {
+        B2I_TRY(b2i_fs_real_path(path, &real, err));
+    }
+    b2c_status st = b2i_fs_absolute_path(real == NULL ? path : real, &s->path, err);
+    b2i_free(real);
+    return st;
 }
 
 /* Opens while nobody who asks for the lock changes the frame. */

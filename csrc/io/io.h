@@ -129,9 +129,12 @@ b2c_status b2i_fs_dir_parent_sync(int dir, b2c_error *err);
 b2c_status b2i_fs_parent_sync(const char *path, b2c_error *err);
 bool b2i_fs_is_dir(const char *path);
 bool b2i_fs_exists(int dir, const char *name);
+/* A path that goes on to mean the same when the process changes its directory, to be freed. */
+b2c_status b2i_fs_absolute_path(const char *path, char **out, b2c_error *err);
 /*
- * The absolute path of what is at 'path', without symbolic links, to be freed; a copy of 'path'
- * where the system cannot tell it.
+ * The absolute path of what is, or is to be made, at 'path', without symbolic links, to be freed.
+ * Where the system cannot tell it, as in a directory whose own path is too long, a copy of 'path';
+ * of a link a failure.
  */
 b2c_status b2i_fs_real_path(const char *path, char **out, b2c_error *err);
 

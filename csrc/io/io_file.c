@@ -451,7 +451,8 @@ b2c_status b2i_fs_dir_parent_sync(int dir, b2c_error *err)
     return st;
 }
 
-b2c_status b2i_fs_parent_sync(const char *path, b2c_error *err)
+/* The path of the directory that holds 'path', to be freed; NULL without memory. */
+static char *parent_of(const char *path)
 {
     size_t len = strlen(path);
     while (len > 1 && path[len - 1] == '/') {
@@ -461,11 +462,19 @@ b2c_status b2i_fs_parent_sync(const char *path, b2c_error *err)
         len--;
     }
     char *parent = b2i_malloc(len + 2);
+    if (parent != NULL) {
+        memcpy(parent, len == 0 ? "." : path, len == 0 ? 1 : len);
+        parent[len == 0 ? 1 : len] = '\0';
+    }
+    return parent;
+}
+
+b2c_status b2i_fs_parent_sync(const char *path, b2c_error *err)
+{
+    char *parent = parent_of(path);
     if (parent == NULL) {
         return b2i_fail_memory(err);
     }
-    memcpy(parent, len == 0 ? "." : path, len == 0 ? 1 : len);
-    parent[len == 0 ? 1 : len] = '\0';
     int dir;
     b2c_status st = b2i_fs_dir_open(parent, &dir, err);
     if (st == B2C_OK) {
@@ -488,19 +497,77 @@ bool b2i_fs_exists(int dir, const char *name)
     return fstatat(at_dir(dir), name, &info, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-b2c_status b2i_fs_real_path(const char *path, char **out, b2c_error *err)
+/* ---- paths ---- */
+
+/* 'name' in 'dir', to be freed. */
+static b2c_status join(const char *dir, const char *name, char **out, b2c_error *err)
 {
-    char *real = realpath(path, NULL); /* of the C library's malloc */
-    const char *found = real == NULL ? path : real;
-    size_t n = strlen(found) + 1;
-    char *copy = b2i_malloc(n);
-    if (copy != NULL) {
-        memcpy(copy, found, n);
-    }
-    free(real);
-    if (copy == NULL) {
+    size_t n = strlen(dir), len = strlen(name) + 1;
+    char *path = b2i_malloc(n + 1 + len);
+    if (path == NULL) {
         return b2i_fail_memory(err);
     }
-    *out = copy;
+    memcpy(path, dir, n);
+    if (n > 0 && path[n - 1] != '/') {
+        path[n++] = '/';
+    }
+    memcpy(path + n, name, len);
+    *out = path;
     return B2C_OK;
+}
+
+static b2c_status fail_path(int why, b2c_error *err)
+{
+    return why == ENOMEM ? b2i_fail_memory(err)
+                         : b2i_fail_io(err, why, B2C_NO_OFFSET, "finding the path failed");
+}
+
+b2c_status b2i_fs_absolute_path(const char *path, char **out, b2c_error *err)
+{
+    if (path[0] == '/') {
+        return join("", path, out, err);
+    }
+    char *cwd = getcwd(NULL, 0); /* of the C library's malloc */
+    if (cwd == NULL) {
+        return fail_path(errno, err);
+    }
+    b2c_status st = join(cwd, path, out, err);
+    free(cwd);
+    return st;
+}
+
+/* Of what is not there yet, in a directory that is. */
+static b2c_status real_path_of_new(const char *path, char **out, b2c_error *err)
+{
+    const char *name = strrchr(path, '/');
+    char *parent = parent_of(path);
+    if (parent == NULL) {
+        return b2i_fail_memory(err);
+    }
+    char *real = realpath(parent, NULL);
+    int why = errno;
+    b2i_free(parent);
+    if (real == NULL && why == ENOMEM) {
+        return b2i_fail_memory(err);
+    }
+    b2c_status st = real == NULL ? join("", path, out, err)
+                                 : join(real, name == NULL ? path : name + 1, out, err);
+    free(real);
+    return st;
+}
+
+b2c_status b2i_fs_real_path(const char *path, char **out, b2c_error *err)
+{
+    struct stat info;
+    char *real = realpath(path, NULL); /* of the C library's malloc */
+    int why = errno;
+    if (real == NULL && why == ENOENT) {
+        return real_path_of_new(path, out, err);
+    }
+    if (real == NULL && (why == ENOMEM || (lstat(path, &info) == 0 && S_ISLNK(info.st_mode)))) {
+        return fail_path(why, err); /* a file must not take the place of a link */
+    }
+    b2c_status st = join("", real == NULL ? path : real, out, err);
+    free(real);
+    return st;
 }

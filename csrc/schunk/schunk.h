@@ -58,7 +58,7 @@ struct b2c_schunk {
     b2i_state *saved; /* what a rollback restores; NULL: no transaction */
     b2c_limits limits;
     b2i_store *store;
-    char *path; /* where it was opened, to open it again; NULL: nobody else can change it */
+    char *path; /* absolute, to open it again; NULL: nobody else can change it */
     uint64_t offset;
     int mode;
     struct b2i_lock *lock; /* NULL: none */
