@@ -103,18 +103,29 @@ static int open_file(const char *path, bool is_writable)
     return fd;
 }
 
+/* A lock that is not open yet, with the name of its file: the same by whatever links. */
+static b2c_status name_lock(const char *path, bool is_dir, b2i_lock **out, b2c_error *err)
+{
+    const char *suffix = is_dir ? "/" B2I_LOCK_NAME : B2I_LOCK_NAME;
+    char *real;
+    B2I_TRY(b2i_fs_real_path(path, &real, err));
+    size_t n = strlen(real), nsuffix = strlen(suffix);
+    b2i_lock *l = b2i_calloc(sizeof *l + n + nsuffix + 1);
+    if (l != NULL) {
+        memcpy(l->path, real, n);
+        memcpy(l->path + n, suffix, nsuffix);
+    }
+    b2i_free(real);
+    *out = l;
+    return l == NULL ? b2i_fail_memory(err) : B2C_OK;
+}
+
 b2c_status b2i_lock_open(const char *path, bool is_dir, bool is_writable, b2i_lock **out,
                          b2c_error *err)
 {
-    const char *suffix = is_dir ? "/" B2I_LOCK_NAME : B2I_LOCK_NAME;
-    size_t n = strlen(path), nsuffix = strlen(suffix);
     struct stat info;
-    b2i_lock *l = b2i_calloc(sizeof *l + n + nsuffix + 1);
-    if (l == NULL) {
-        return b2i_fail_memory(err);
-    }
-    memcpy(l->path, path, n);
-    memcpy(l->path + n, suffix, nsuffix);
+    b2i_lock *l;
+    B2I_TRY(name_lock(path, is_dir, &l, err));
     l->fd = open_file(l->path, is_writable);
     if (l->fd < 0 || fstat(l->fd, &info) != 0) {
         int why = errno;

@@ -85,6 +85,49 @@ static void test_change_of_directory(uint8_t storage)
     CHECK_EQ(chdir("/"), 0);
 }
 
+/* Through a link and without it: one lock. */
+static void test_one_lock(void)
+{
+    char real[300], link[300];
+    snprintf(real, sizeof real, "%s/real", dir);
+    snprintf(link, sizeof link, "%s/link", dir);
+    CHECK_EQ(symlink("real", link), 0);
+    b2c_schunk_free(make(B2C_STORAGE_FILE, real, 0));
+    b2c_schunk *a = open_as(real, B2C_OPEN_UPDATE | B2C_OPEN_LOCK);
+    b2c_schunk *b = open_as(link, B2C_OPEN_UPDATE | B2C_OPEN_LOCK);
+    CHECK_EQ(b2c_schunk_lock(a, 1, NULL, &err), B2C_OK);
+    CHECK_EQ(b2c_schunk_lock(b, 1, NULL, &err), B2C_E_LOCKED);
+    CHECK_EQ(b2c_schunk_unlock(a, &err), B2C_OK);
+    append(a, 1);
+    append(b, 2);
+    /* What the link leads to by now is another file. */
+    CHECK_EQ(unlink(link), 0);
+    CHECK_EQ(symlink("elsewhere", link), 0);
+    append(a, 3);
+    append(b, 4);
+    CHECK_EQ(b2c_schunk_close(a, &err), B2C_OK);
+    CHECK_EQ(b2c_schunk_close(b, &err), B2C_OK);
+    CHECK_EQ(nchunks_of(real), 4);
+}
+
+/* The lock of a file that is made is the one by which others find it. */
+static void test_lock_of_new(void)
+{
+    char folder[200], alias[200], name[300];
+    snprintf(folder, sizeof folder, "%s/folder", dir);
+    snprintf(alias, sizeof alias, "%s/alias", dir);
+    CHECK_EQ(mkdir(folder, 0700), 0);
+    CHECK_EQ(symlink("folder", alias), 0);
+    snprintf(name, sizeof name, "%s/new", alias);
+    b2c_schunk *s = make(B2C_STORAGE_FILE, name, 1);
+    snprintf(name, sizeof name, "%s/new", folder);
+    b2c_schunk *other = open_as(name, B2C_OPEN_UPDATE | B2C_OPEN_LOCK);
+    CHECK_EQ(b2c_schunk_lock(s, 1, NULL, &err), B2C_OK);
+    CHECK_EQ(b2c_schunk_lock(other, 1, NULL, &err), B2C_E_LOCKED);
+    b2c_schunk_free(s);
+    b2c_schunk_free(other);
+}
+
 /* Where the system cannot tell what a link leads to, no file takes the link's place. */
 static void test_deep(void)
 {
@@ -124,6 +167,8 @@ int main(void)
     CHECK_EQ(b2c_ctx_new(NULL, 1, NULL, &ctx, &err), B2C_OK);
     test_change_of_directory(B2C_STORAGE_FILE);
     test_change_of_directory(B2C_STORAGE_DIR);
+    test_one_lock();
+    test_lock_of_new();
     test_deep();
     b2c_ctx_free(ctx);
     char command[300];
