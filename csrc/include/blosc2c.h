@@ -675,7 +675,7 @@ B2C_API B2C_MUST_USE b2c_status b2c_schunk_flush(b2c_schunk *schunk, b2c_error *
  * so that facts, metalayers and descriptions of arrays must be asked for anew.  Both count as
  * edits: no other call on the schunk may run at the same time. B2C_E_IO (sys_errno EINTR when a
  * signal came; ENOENT when the frame was removed), B2C_E_LOCKED when this thread holds it
- * exclusively through another handle.
+ * through another handle in a way that would keep it waiting for ever: edits fail so, too.
  */
 B2C_API B2C_MUST_USE b2c_status b2c_schunk_lock(b2c_schunk *schunk, int exclusive, int *changed,
                                                 b2c_error *err);

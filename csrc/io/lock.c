@@ -28,64 +28,64 @@ struct b2i_lock {
     uint64_t seen, now; /* the counter when the frame was last read, and now */
     dev_t dev;
     ino_t ino;
-    pthread_t owner; /* when held exclusively */
+    pthread_t owner; /* when held */
     struct b2i_lock *next;
     char path[];
 };
 
-/* ---- who in this process writes: to wait for oneself would take for ever ---- */
+/* ---- who in this process holds it: to wait for oneself would take for ever ---- */
 
-static pthread_mutex_t writers_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t holders_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_once_t fork_once = PTHREAD_ONCE_INIT;
-static b2i_lock *writers;
+static b2i_lock *holders;
 
-static void hold_writers(void)
+static void hold_list(void)
 {
-    pthread_mutex_lock(&writers_lock);
+    pthread_mutex_lock(&holders_lock);
 }
 
-static void let_writers_go(void)
+static void let_list_go(void)
 {
-    pthread_mutex_unlock(&writers_lock);
+    pthread_mutex_unlock(&holders_lock);
 }
 
 static void watch_forks(void)
 {
-    (void)pthread_atfork(hold_writers, let_writers_go, let_writers_go);
+    (void)pthread_atfork(hold_list, let_list_go, let_list_go);
 }
 
-static void add_writer(b2i_lock *l)
+static void add_holder(b2i_lock *l)
 {
     pthread_once(&fork_once, watch_forks);
-    hold_writers();
+    hold_list();
     l->owner = pthread_self();
-    l->next = writers;
-    writers = l;
-    let_writers_go();
+    l->next = holders;
+    holders = l;
+    let_list_go();
 }
 
-static void remove_writer(b2i_lock *l)
+static void remove_holder(b2i_lock *l)
 {
-    hold_writers();
-    for (b2i_lock **p = &writers; *p != NULL; p = &(*p)->next) {
+    hold_list();
+    for (b2i_lock **p = &holders; *p != NULL; p = &(*p)->next) {
         if (*p == l) {
             *p = l->next;
             break;
         }
     }
-    let_writers_go();
+    let_list_go();
 }
 
-/* Whether the calling thread holds the file exclusively through another handle. */
+/* Whether the calling thread holds the file through another handle. */
 static bool is_own(const b2i_lock *l)
 {
     bool found = false;
-    hold_writers();
-    for (const b2i_lock *w = writers; w != NULL && !found; w = w->next) {
-        found = w->dev == l->dev && w->ino == l->ino && w->pid == l->pid &&
-                pthread_equal(w->owner, pthread_self());
+    hold_list();
+    for (const b2i_lock *h = holders; h != NULL && !found; h = h->next) {
+        found = h->dev == l->dev && h->ino == l->ino && h->pid == l->pid &&
+                pthread_equal(h->owner, pthread_self());
     }
-    let_writers_go();
+    let_list_go();
     return found;
 }
 
@@ -163,10 +163,8 @@ void b2i_lock_close(b2i_lock *l)
 static void give_up(b2i_lock *l)
 {
     l->depth = 0;
-    if (l->is_exclusive) {
-        remove_writer(l);
-        l->is_exclusive = false;
-    }
+    l->is_exclusive = false;
+    remove_holder(l);
 }
 
 /* What was taken before a fork belongs to the parent: this process opens the file itself. */
@@ -245,9 +243,7 @@ b2c_status b2i_lock_take(b2i_lock *l, bool exclusive, bool *changed, b2c_error *
         return st;
     }
     l->depth = 1;
-    if (exclusive) {
-        add_writer(l);
-    }
+    add_holder(l);
     *changed = l->now != l->seen;
     if (!*changed) {
         b2i_lock_seen(l);

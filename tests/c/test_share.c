@@ -113,7 +113,11 @@ static void test_who_holds_it(void)
     CHECK_EQ(b2c_schunk_unlock(r, &err), B2C_OK); /* not held: nothing happens */
     CHECK_EQ(b2c_schunk_lock(a, 0, NULL, &err), B2C_OK);
     CHECK_EQ(b2c_schunk_lock(a, 1, NULL, &err), B2C_E_ARGUMENT);
+    CHECK_EQ(b2c_schunk_append(b, ctx, data, CHUNK, &err), B2C_E_LOCKED); /* not for ever */
+    CHECK_EQ(b2c_schunk_lock(r, 0, NULL, &err), B2C_OK);
     CHECK_EQ(b2c_schunk_unlock(a, &err), B2C_OK);
+    CHECK_EQ(b2c_schunk_lock(b, 1, NULL, &err), B2C_E_LOCKED);
+    CHECK_EQ(b2c_schunk_unlock(r, &err), B2C_OK);
     CHECK_EQ(b2c_schunk_begin(a, &err), B2C_OK);
     CHECK_EQ(b2c_schunk_close(a, &err), B2C_OK); /* gives the lock up */
     CHECK_EQ(b2c_schunk_append(b, ctx, data, CHUNK, &err), B2C_OK);
