@@ -53,7 +53,7 @@ function(b2c_bundled_library name definitions)
     set_target_properties(b2c_${name} PROPERTIES
         C_VISIBILITY_PRESET hidden POSITION_INDEPENDENT_CODE ON)
     target_link_libraries(b2c_codecs INTERFACE b2c_${name})
-    target_compile_definitions(b2c_codecs INTERFACE B2I_HAVE_${name}=1)
+    target_compile_definitions(b2c_codecs INTERFACE B2I_HAVE_${name}=1 B2I_BUNDLED_${name}=1)
     message(STATUS "${name}: third_party/${dir}")
 endfunction()
 

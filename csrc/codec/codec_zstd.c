@@ -12,6 +12,9 @@
 #include <zdict.h>
 #include <zstd.h>
 #include <zstd_errors.h>
+#ifdef B2I_BUNDLED_ZSTD
+#include <common/noted_alloc.h>
+#endif
 
 enum {
     MIN_PROBED = 4096,
@@ -298,6 +301,16 @@ static void state_free(b2i_codec_state *state)
 
 /* ---- dictionaries ---- */
 
+/* Whether the library could not get memory in this thread since it was asked last; ours tells. */
+static bool lacked_memory(void)
+{
+#ifdef B2I_BUNDLED_ZSTD
+    return b2i_zstd_lacked_memory() != 0;
+#else
+    return false;
+#endif
+}
+
 static size_t clamp(size_t x, size_t low, size_t high)
 {
     return x < low ? low : x > high ? high : x;
@@ -323,9 +336,16 @@ static b2c_status dict_train(b2i_span src, size_t blocksize, uint8_t *dst, size_
         for (size_t i = 0; i < npieces; i++) {
             lens[i] = piece_len;
         }
+        (void)lacked_memory();
         size_t len = ZDICT_trainFromBuffer(dst, max_len, samples, lens, (unsigned)npieces);
-        status = ZDICT_isError(len) ? status_of(len, B2C_OK) : B2C_OK; /* B2C_OK: no use */
-        *out_len = ZDICT_isError(len) ? 0 : len;
+        if (lacked_memory()) {
+            status = B2C_E_MEMORY; /* there may be a dictionary, but another one */
+        } else if (ZDICT_isError(len)) {
+            status = status_of(len, B2C_OK); /* B2C_OK: no use */
+        } else {
+            *out_len = len;
+            status = B2C_OK;
+        }
     }
     b2i_free(lens);
     b2i_free(samples);

@@ -63,8 +63,10 @@
 
 #include <stdlib.h>
 
-#define ZSTD_malloc(s) malloc(s)
-#define ZSTD_calloc(n,s) calloc((n), (s))
+#include "noted_alloc.h"   /* blosc2c: these were malloc() and calloc() */
+
+#define ZSTD_malloc(s) b2i_zstd_malloc(s)
+#define ZSTD_calloc(n,s) b2i_zstd_calloc((n), (s))
 #define ZSTD_free(p) free((p))
 
 #endif /* ZSTD_DEPS_MALLOC */

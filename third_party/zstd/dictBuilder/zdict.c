@@ -55,6 +55,11 @@
 #include "divsufsort.h"
 #include "../common/bits.h"          /* ZSTD_NbCommonBytes */
 
+/* blosc2c: what cannot be had is noted */
+#include "../common/noted_alloc.h"
+#define malloc(s) b2i_zstd_malloc(s)
+#define calloc(n, s) b2i_zstd_calloc((n), (s))
+
 
 /*-*************************************
 *  Constants
