@@ -408,16 +408,10 @@ static b2c_status write_empty(const b2c_schunk_params *p, const b2c_schunk *s,
 
 static b2c_status create_file(const b2c_schunk_params *p, b2c_schunk *s, b2c_error *err)
 {
-    static const char suffix[] = ".b2tmp";
     b2i_frame_plan plan;
     b2i_io *io;
-    size_t n = strlen(p->path);
-    char *tmp = b2i_malloc(n + sizeof suffix);
-    if (tmp == NULL) {
-        return b2i_fail_memory(err);
-    }
-    memcpy(tmp, p->path, n);
-    memcpy(tmp + n, suffix, sizeof suffix);
+    char *tmp;
+    B2I_TRY(b2i_fs_beside(p->path, ".b2tmp", &tmp, err));
     b2c_status st = b2i_frame_plan_make(s, p->checksums != 0, &plan, err);
     if (st == B2C_OK) {
         st = write_empty(p, s, &plan, tmp, &io, err);

@@ -8,18 +8,6 @@
 #define DRAFT_SUFFIX   ".b2new"
 #define REWRITE_SUFFIX ".b2tmp"
 
-/* The path of the frame with a suffix; to be freed. */
-static char *beside(const b2i_file_store *f, const char *suffix)
-{
-    size_t n = strlen(f->path), m = strlen(suffix) + 1;
-    char *path = b2i_malloc(n + m);
-    if (path != NULL) {
-        memcpy(path, f->path, n);
-        memcpy(path + n, suffix, m);
-    }
-    return path;
-}
-
 /* Gives io, the file at 'from', the name of the frame. */
 static b2c_status publish(const b2i_file_store *f, b2i_io *io, const char *from, bool seal,
                           b2c_error *err)
@@ -47,11 +35,11 @@ void b2i_file_tidy(const b2i_file_store *f)
 {
     static const char *const suffixes[] = { DRAFT_SUFFIX, REWRITE_SUFFIX };
     for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++) {
-        char *path = beside(f, suffixes[i]);
-        if (path != NULL) {
+        char *path;
+        if (b2i_fs_beside(f->path, suffixes[i], &path, NULL) == B2C_OK) {
             b2i_fs_remove_left(path);
+            b2i_free(path);
         }
-        b2i_free(path);
     }
 }
 
@@ -60,10 +48,8 @@ void b2i_file_tidy(const b2i_file_store *f)
 b2c_status b2i_file_start_draft(b2i_file_store *f, b2c_error *err)
 {
     b2i_io *io;
-    char *path = beside(f, DRAFT_SUFFIX);
-    if (path == NULL) {
-        return b2i_fail_memory(err);
-    }
+    char *path;
+    B2I_TRY(b2i_fs_beside(f->path, DRAFT_SUFFIX, &path, err));
     b2c_status st = b2i_io_temporary_open(path, &io, err);
     b2i_free(path);
     B2I_TRY(st);
@@ -81,7 +67,8 @@ void b2i_file_drop_draft(b2i_file_store *f)
     if (f->old_io == NULL) {
         return;
     }
-    char *path = beside(f, DRAFT_SUFFIX);
+    char *path = NULL;
+    (void)b2i_fs_beside(f->path, DRAFT_SUFFIX, &path, NULL);
     discard(f->io, path); /* without memory it stays until somebody tidies up */
     b2i_free(path);
     f->io = f->old_io;
@@ -91,10 +78,8 @@ void b2i_file_drop_draft(b2i_file_store *f)
 
 b2c_status b2i_file_publish_draft(b2i_file_store *f, bool seal, b2c_error *err)
 {
-    char *path = beside(f, DRAFT_SUFFIX);
-    if (path == NULL) {
-        return b2i_fail_memory(err);
-    }
+    char *path;
+    B2I_TRY(b2i_fs_beside(f->path, DRAFT_SUFFIX, &path, err));
     b2c_status st = publish(f, f->io, path, seal, err);
     b2i_free(path);
     if (st == B2C_OK) {
@@ -111,10 +96,8 @@ static b2c_status write_beside(b2i_file_store *f, const b2c_schunk *s, const b2i
                                bool seal, b2i_io **out, b2c_error *err)
 {
     b2i_io *io;
-    char *path = beside(f, REWRITE_SUFFIX);
-    if (path == NULL) {
-        return b2i_fail_memory(err);
-    }
+    char *path;
+    B2I_TRY(b2i_fs_beside(f->path, REWRITE_SUFFIX, &path, err));
     b2c_status st = b2i_io_temporary_open(path, &io, err);
     if (st == B2C_OK) {
         st = b2i_frame_emit(s, plan, f->base.checksums, io, err);

@@ -129,6 +129,11 @@ b2c_status b2i_fs_dir_parent_sync(int dir, b2c_error *err);
 b2c_status b2i_fs_parent_sync(const char *path, b2c_error *err);
 bool b2i_fs_is_dir(const char *path);
 bool b2i_fs_exists(int dir, const char *name);
+/*
+ * The path of a file that belongs to the one at 'path': with a suffix, to be freed.  A name that is
+ * too long for that is replaced by its hash.
+ */
+b2c_status b2i_fs_beside(const char *path, const char *suffix, char **out, b2c_error *err);
 /* A path that goes on to mean the same when the process changes its directory, to be freed. */
 b2c_status b2i_fs_absolute_path(const char *path, char **out, b2c_error *err);
 /*

@@ -7,6 +7,7 @@
 #endif
 #include "io.h"
 #include "alloc.h"
+#include "checksum.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -513,6 +514,27 @@ static b2c_status join(const char *dir, const char *name, char **out, b2c_error 
     }
     memcpy(path + n, name, len);
     *out = path;
+    return B2C_OK;
+}
+
+b2c_status b2i_fs_beside(const char *path, const char *suffix, char **out, b2c_error *err)
+{
+    enum { MAX_NAME = 255, HEX_LEN = 16 };
+    const char *slash = strrchr(path, '/'), *name = slash == NULL ? path : slash + 1;
+    size_t before = (size_t)(name - path), len = strlen(name), n = strlen(suffix);
+    char *beside = b2i_malloc(before + len + HEX_LEN + n + 1);
+    if (beside == NULL) {
+        return b2i_fail_memory(err);
+    }
+    memcpy(beside, path, before + len);
+    if (len + n > MAX_NAME) {
+        uint64_t hash = b2i_xxh3_64(b2i_span_of(name, len));
+        for (len = 0; len < HEX_LEN; len++) {
+            beside[before + len] = "0123456789abcdef"[hash >> (60 - 4 * len) & 15];
+        }
+    }
+    memcpy(beside + before + len, suffix, n + 1);
+    *out = beside;
     return B2C_OK;
 }
 

@@ -161,6 +161,25 @@ static void test_deep(void)
     CHECK_EQ(chdir("/"), 0);
 }
 
+/* A name of as many bytes as there may be. */
+static void test_long_name(void)
+{
+    enum { MAX_NAME = 255 };
+    char path[300];
+    size_t n = strlen(dir) + 1;
+    memset(path, 'n', n + MAX_NAME);
+    memcpy(path, dir, n - 1);
+    path[n - 1] = '/';
+    path[n + MAX_NAME] = '\0';
+    b2c_schunk *s = make(B2C_STORAGE_FILE, path, 0);
+    append(s, 1);
+    append(s, 2);
+    CHECK_EQ(b2c_schunk_delete_chunk(s, 0, &err), B2C_OK);
+    CHECK_EQ(b2c_schunk_compact(s, &err), B2C_OK);
+    CHECK_EQ(b2c_schunk_close(s, &err), B2C_OK);
+    CHECK_EQ(nchunks_of(path), 1);
+}
+
 int main(void)
 {
     CHECK(mkdtemp(dir) != NULL);
@@ -170,6 +189,7 @@ int main(void)
     test_one_lock();
     test_lock_of_new();
     test_deep();
+    test_long_name();
     b2c_ctx_free(ctx);
     char command[300];
     snprintf(command, sizeof command, "rm -r %s", dir);
