@@ -78,7 +78,8 @@ static b2c_status reload(b2c_schunk *s, bool always, int *change, b2c_error *err
 {
     b2c_schunk *fresh;
     B2I_TRY(b2i_schunk_reopen(s, &fresh, err));
-    *change = change_between(&s->now, &fresh->now);
+    bool is_same = s->store->ops->is_same(s->store, fresh->store);
+    *change = is_same ? change_between(&s->now, &fresh->now) : B2C_CHANGE_ANY;
     swap_stores(s, fresh);
     if (always || *change == B2C_CHANGE_ANY) {
         swap_states(s, fresh);

@@ -138,6 +138,11 @@ static bool dir_is_current(const b2i_store *store)
     return st == B2C_OK && is;
 }
 
+static bool dir_is_same(const b2i_store *store, const b2i_store *other)
+{
+    return b2i_fs_is_same(((const b2i_dir_store *)store)->dir, ((const b2i_dir_store *)other)->dir);
+}
+
 static const b2i_store_ops dir_ops = {
     .read = dir_read,
     .len = dir_len,
@@ -151,6 +156,7 @@ static const b2i_store_ops dir_ops = {
     .begin = b2i_dir_begin,
     .rollback = b2i_dir_rollback,
     .is_current = dir_is_current,
+    .is_same = dir_is_same,
     .recover = b2i_dir_recover,
     .close = dir_close,
 };

@@ -72,6 +72,13 @@ static bool file_is_current(const b2i_store *store)
     return b2i_frame_mark_check(f->io, f->origin, &f->mark, &is, NULL) == B2C_OK && is;
 }
 
+static bool file_is_same(const b2i_store *store, const b2i_store *other)
+{
+    const b2i_io *a = ((const b2i_file_store *)store)->io;
+    const b2i_io *b = ((const b2i_file_store *)other)->io;
+    return b2i_fs_is_same(a->ops->fd(a), b->ops->fd(b));
+}
+
 static void free_store(b2i_file_store *f)
 {
     b2i_buf_free(&f->header);
@@ -113,6 +120,7 @@ static const b2i_store_ops file_ops = {
     .rollback = b2i_file_rollback,
     .compact = b2i_file_compact,
     .is_current = file_is_current,
+    .is_same = file_is_same,
     .recover = b2i_file_recover,
     .close = file_close,
 };

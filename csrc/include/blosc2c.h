@@ -683,7 +683,7 @@ B2C_API B2C_MUST_USE b2c_status b2c_schunk_unlock(b2c_schunk *schunk, b2c_error 
 
 #define B2C_CHANGE_NONE 0
 #define B2C_CHANGE_GREW 1 /* chunks were appended or metadata changed */
-#define B2C_CHANGE_ANY  2
+#define B2C_CHANGE_ANY  2 /* or another file or directory has taken the place of this one */
 
 /*
  * Reads the frame anew from its path, to see what others have stored; counts as an edit, and keeps

@@ -129,6 +129,8 @@ b2c_status b2i_fs_dir_parent_sync(int dir, b2c_error *err);
 b2c_status b2i_fs_parent_sync(const char *path, b2c_error *err);
 bool b2i_fs_is_dir(const char *path);
 bool b2i_fs_exists(int dir, const char *name);
+/* Whether two descriptors are of one file or directory. */
+bool b2i_fs_is_same(int fd, int other);
 /*
  * The path of a file that belongs to the one at 'path': with a suffix, to be freed.  A name that is
  * too long for that is replaced by its hash.

@@ -314,6 +314,13 @@ b2i_where b2i_io_where(const b2i_io *io, const char *path)
     return mine.st_nlink == 0 ? B2I_REPLACED : B2I_AWAY;
 }
 
+bool b2i_fs_is_same(int fd, int other)
+{
+    struct stat a, b;
+    return fstat(fd, &a) == 0 && fstat(other, &b) == 0 && a.st_dev == b.st_dev &&
+           a.st_ino == b.st_ino;
+}
+
 /* ---- directories ---- */
 
 b2c_status b2i_fs_dir_open(const char *path, int *dir, b2c_error *err)

@@ -100,6 +100,11 @@ typedef struct b2i_store_ops {
      * them the room of chunks may have been used again.  NULL: nobody else can change it.
      */
     bool (*is_current)(const b2i_store *store);
+    /*
+     * Whether a store of the same kind is of the same file or directory: in another one, entries
+     * name other chunks.  NULL where is_current is.
+     */
+    bool (*is_same)(const b2i_store *store, const b2i_store *other);
     /* After opening: takes up what a writer that was killed has left.  May be NULL. */
     b2c_status (*recover)(b2i_store *store, struct b2c_schunk *schunk, b2c_error *err);
     /* Frees the store, also on failure.  schunk NULL: writes nothing any more. */
