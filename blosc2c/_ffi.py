@@ -700,9 +700,18 @@ class Handle:
         return [follower for follower in found if follower is not None]
 
     def tell(self, ptr: Any) -> None:
-        """Those who have derived something from the object learn that it shows a new state."""
+        """Those who have derived something from the object learn that it shows a new state.
+
+        All of them do, also when some raise; then the first exception is raised.
+        """
+        failures = []
         for follower in self.followers():
-            follower.follow(ptr)
+            try:
+                follower.follow(ptr)
+            except Exception as exc:
+                failures.append(exc)
+        if failures:
+            raise failures[0]
 
     def close(self, close: Callable[[Any, Any], int], path: str | None) -> None:
         """Call close(ptr, err), which frees; nothing happens the second time."""

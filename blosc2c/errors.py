@@ -115,7 +115,7 @@ class LimitError(Blosc2Error, ValueError):
 
 
 class ConflictError(Blosc2Error, RuntimeError):
-    """Somebody else has changed the file or directory since it was opened for writing."""
+    """Somebody else has changed the file or directory meanwhile: what was to be written, or read, does not fit."""
 
 
 class InternalError(Blosc2Error, RuntimeError):

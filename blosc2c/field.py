@@ -45,15 +45,27 @@ class NDField(Operators):
         self._array = array
         self.field = name
         self._path = (*outer, name)
-        dtype = array.dtype
-        inner: list[int] = []
+        self._described()  # NotFoundError when there is no such field
+
+    def _described(self) -> tuple[np.dtype[Any], Shape]:
+        """The dtype of the items, and the axes of the arrays in the field, as the array is now."""
+        dtype = self._array.dtype
+        inner: Shape = ()
         for part in self._path:
             dtype = _dtype_of(dtype, part)
             if dtype.subdtype is not None:
                 dtype, sizes = dtype.subdtype
-                inner.extend(sizes)
-        self.dtype: np.dtype[Any] = dtype
-        self._inner: Shape = tuple(inner)
+                inner += sizes
+        return dtype, inner
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Type of the items, without the arrays in the field."""
+        return self._described()[0]
+
+    @property
+    def _inner(self) -> Shape:
+        return self._described()[1]
 
     @property
     def ndarray(self) -> NDArray:
@@ -127,8 +139,8 @@ class NDField(Operators):
     def __setitem__(self, key: Any, value: Any) -> None:
         if is_name(key):
             key, self = ..., NDField(self._array, key, self._path)
-        outer, inner = self._split(key)
         with self._array.schunk.handle.writing():  # nobody may change the other fields meanwhile
+            outer, inner = self._split(key)
             records = self._array._get(outer)
             self._of(records)[inner] = value
             self._array[outer] = records

@@ -120,6 +120,24 @@ def shown(value: Any) -> str:
         return f"<{type(value).__name__} that cannot be shown: {exc}>"
 
 
+def find_meta(ptr: Any, name: str, path: str | None) -> bytes | None:
+    """The stored bytes of a fixed metalayer, or None, for who holds the handle."""
+    key = _key(name)
+    if key is None:
+        return None
+    _, scratch, need, err = _ffi.small_call()
+    status = lib.b2c_schunk_meta_get(ptr, key, scratch, _ffi.SMALL_NBYTES, need, err)
+    if status == lib.B2C_OK:
+        return bytes(ffi.buffer(scratch, need[0]))
+    if status == lib.B2C_E_NOT_FOUND:
+        return None
+    return _ffi.sized_bytes(
+        lambda dst, cap, need, err: int(lib.b2c_schunk_meta_get(ptr, key, dst, cap, need, err)),
+        need[0],
+        path,
+    )
+
+
 class Meta(Mapping[str, Any]):
     """The fixed metalayers of a super-chunk: named at its creation, of constant length.
 
@@ -139,21 +157,8 @@ class Meta(Mapping[str, Any]):
 
     def find(self, name: str) -> bytes | None:
         """raw(), or None when there is none."""
-        key, schunk = _key(name), self._schunk
-        if key is None:
-            return None
-        _, scratch, need, err = _ffi.small_call()
-        with schunk.handle as ptr:
-            status = lib.b2c_schunk_meta_get(ptr, key, scratch, _ffi.SMALL_NBYTES, need, err)
-            if status == lib.B2C_OK:
-                return bytes(ffi.buffer(scratch, need[0]))
-            if status == lib.B2C_E_NOT_FOUND:
-                return None
-            return _ffi.sized_bytes(
-                lambda dst, cap, need, err: int(lib.b2c_schunk_meta_get(ptr, key, dst, cap, need, err)),
-                need[0],
-                schunk.urlpath,
-            )
+        with self._schunk.handle as ptr:
+            return find_meta(ptr, name, self._schunk.urlpath)
 
     def __getitem__(self, name: str | slice) -> Any:
         if isinstance(name, slice):

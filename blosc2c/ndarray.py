@@ -6,21 +6,23 @@ SPDX-License-Identifier: BSD-3-Clause
 from __future__ import annotations
 
 import contextlib
+import functools
 import math
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, cast
 
 import numpy as np
 
 from . import _ffi
 from . import dtype as dtypes
 from ._ffi import check, ffi, lib, new_error, out_buffer
-from .errors import ClosedError, FormatError, ParameterError
+from .errors import ChunkIndexError, ClosedError, ConflictError, FormatError, ParameterError
 from .field import NDField, is_name
 from .indexing import Box, Gather, parse_key, place_points, rest_of
 from .limits import check_result
+from .meta import find_meta
 from .operators import Operators
 from .packed import plain_text
 from .params import CParams, DParams
@@ -36,6 +38,8 @@ if TYPE_CHECKING:
     from .oindex import OIndex
 
 Array = np.ndarray[Any, Any]
+P = ParamSpec("P")
+T = TypeVar("T")
 
 EXTENSION_META = "ml_dtype"  # metalayer with the name of a dtype of ml_dtypes
 _INTEGERS = frozenset((int, np.int64, np.int32, np.intp, np.uint64, np.uint32))
@@ -60,12 +64,14 @@ class Row:
 class Places:
     """The b2c_nd_places of a selection with index arrays.
 
+    ndim : of the array
     coords : numbers along `axes`, for one place after the other, or one axis after the other
     counts : how many there are; or how many along each axis, when the places are all combinations
     shape : of the rows: `counts`, then the axes that are not indexed
     """
 
     def __init__(self, box: Box, axes: Shape, coords: Array, counts: Shape, combined: bool = False) -> None:
+        self.ndim = len(box.start)
         self.shape = (*counts, *(n for axis, n in enumerate(box.counts) if axis not in axes))
         self._coords = coords.astype(np.uint64, copy=False)
         numbers = [ffi.new("uint64_t[]", n) for n in (box.start, box.counts, box.step, counts)]
@@ -122,6 +128,22 @@ class _Closed:
         raise ClosedError("I/O operation on closed array")
 
 
+def replanned(read: Callable[Concatenate[NDArray, P], T]) -> Callable[Concatenate[NDArray, P], T]:
+    """A read that is planned again when it failed since it was meant for what the array was before."""
+
+    @functools.wraps(read)
+    def again(array: NDArray, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        while True:
+            planned = array._shape, array._dtype
+            try:
+                return read(array, *args, **kwargs)
+            except (ConflictError, ChunkIndexError):
+                if (array._shape, array._dtype) == planned:
+                    raise
+
+    return again
+
+
 class NDArray(Operators):
     """An array that is stored compressed, chunk by chunk, and read by slicing.
 
@@ -140,7 +162,8 @@ class NDArray(Operators):
     _schunk: SChunk
     _nd: Any
     _dtype: np.dtype[Any]
-    _room: tuple[Any, Array] | None = None  # what single items are read to, and whose it is
+    # What single items are read to, and the thread and dtype that it is for.
+    _room: tuple[Any, np.dtype[Any], Array] | None = None
     _row: Row | None = None  # what is the same for all rows
     _is_closed_view = False
     _axes: Shape | None = None  # of a view: for each axis that of the stored array, -1 for a new one
@@ -153,15 +176,9 @@ class NDArray(Operators):
     @classmethod
     def _if_array(cls, schunk: SChunk) -> NDArray | None:
         """The array in a super-chunk, if it has one."""
-        _, _, n, err = _ffi.small_call()
-        nd, dtype = ffi.new("b2c_nd *"), ffi.new("void **")
         with schunk.handle as ptr:
-            status = lib.b2c_nd_open(ptr, nd, dtype, n, err)
-            if status == lib.B2C_E_NOT_FOUND:
-                return None
-            check(status, err, schunk.urlpath)
-            text = bytes(ffi.buffer(dtype[0], n[0])) if n[0] else b""
-        return cls._of(schunk, nd, _stored_dtype(schunk, nd.itemsize, text))
+            found = _description(ptr, schunk.urlpath)
+        return None if found is None else cls._of(schunk, *found)
 
     @classmethod
     def _from_schunk(cls, schunk: SChunk) -> NDArray:
@@ -215,53 +232,57 @@ class NDArray(Operators):
 
     # ---- facts -------------------------------------------------------------
 
+    def _look(self) -> NDArray:
+        """This array, with ``locking`` as it is now."""
+        if self._schunk.locking and not self._schunk.handle.is_closed:
+            with self._schunk.handle:  # sees what others have stored
+                pass
+        return self
+
     @property
     def shape(self) -> Shape:
         """Sizes of the axes."""
-        if self._schunk.locking:
-            with self._schunk.handle:  # sees what others have stored
-                return self._shape
-        return self._shape
+        return self._look()._shape
 
     @property
     def chunks(self) -> Shape:
         """Sizes of a chunk."""
-        return self._chunks
+        return self._look()._chunks
 
     @property
     def blocks(self) -> Shape:
         """Sizes of a block."""
-        return self._blocks
+        return self._look()._blocks
 
     @property
     def ext_shape(self) -> Shape:
         """The shape in whole chunks."""
-        return extended(self._shape, self._chunks)
+        return extended(self.shape, self._chunks)
 
     @property
     def ext_chunks(self) -> Shape:
         """The sizes of a chunk in whole blocks."""
-        return extended(self._chunks, self._blocks)
+        return extended(self.chunks, self._blocks)
 
     @property
     def dtype(self) -> np.dtype[Any]:
         """Type of the items."""
-        return self._dtype
+        return self._look()._dtype
 
     @property
     def itemsize(self) -> int:
         """Bytes of an item."""
-        return self._dtype.itemsize
+        return self.dtype.itemsize
 
     @property
     def ndim(self) -> int:
         """Number of axes."""
-        return len(self._shape)
+        return len(self.shape)
 
     @property
     def size(self) -> int:
         """Number of items."""
-        return math.prod(self._shape)
+        return math.prod(self.shape)
 
     @property
     def nbytes(self) -> int:
@@ -282,12 +303,12 @@ class NDArray(Operators):
     @property
     def chunksize(self) -> int:
         """Bytes of the items of a chunk; that of `schunk` includes the padding to whole blocks."""
-        return math.prod(self._chunks) * self._dtype.itemsize
+        return math.prod(self.chunks) * self._dtype.itemsize
 
     @property
     def blocksize(self) -> int:
         """Bytes of a block."""
-        return math.prod(self._blocks) * self._dtype.itemsize
+        return math.prod(self.blocks) * self._dtype.itemsize
 
     @property
     def schunk(self) -> SChunk:
@@ -335,7 +356,7 @@ class NDArray(Operators):
 
         The mapping cannot be changed; ``fields["x"][...] = v`` assigns to a field.
         """
-        return MappingProxyType({name: NDField(self, name) for name in self._dtype.names or ()})
+        return MappingProxyType({name: NDField(self, name) for name in self.dtype.names or ()})
 
     @property
     def info_items(self) -> list[tuple[str, Any]]:
@@ -372,13 +393,24 @@ class NDArray(Operators):
 
     # ---- reading -----------------------------------------------------------
 
-    def _read_box(self, start: Shape, counts: Any, step: Any, out: Any, nbytes: int) -> None:
+    def _expect(self, dtype: np.dtype[Any], ndim: int) -> None:
+        """ConflictError when a read, for which the handle is held, was meant for another array."""
+        if dtype is not self._dtype or ndim != len(self._shape):
+            raise ConflictError(
+                "the array was replaced by one of another dtype or number of axes", path=self.urlpath
+            )
+
+    def _read_box(
+        self, start: Shape, counts: Any, step: Any, out: Any, nbytes: int, dtype: np.dtype[Any]
+    ) -> None:
+        """A box to memory for so many bytes, of items of a dtype."""
         schunk = self._schunk
         ctx = _ffi.context(schunk._dparams.nthreads)  # C itself knows what is too small for threads
         err = _ffi.small_call()[3]
 
         def read(ptr: Any) -> None:
             # The description not before the handle is held: a resize replaces it.
+            self._expect(dtype, len(start))
             status = lib.b2c_nd_read(ptr, ctx, self._nd, start, counts, step, out, nbytes, err)
             if status != lib.B2C_OK:
                 check(status, err, schunk.urlpath)
@@ -390,18 +422,22 @@ class NDArray(Operators):
         else:
             schunk.reading(read)
 
-    def _room_for(self, shape: Shape) -> Array:
-        """An array for a result, not filled; LimitError when there is not to be one of this size."""
-        check_result(math.prod(shape) * self._dtype.itemsize, self._schunk.handle)
+    def _room_for(self, shape: Shape) -> tuple[Array, np.dtype[Any]]:
+        """An array for a result, not filled, and the dtype that it is for.
+
+        LimitError when there is not to be one of this size.
+        """
+        dtype = self._dtype
+        check_result(math.prod(shape) * dtype.itemsize, self._schunk.handle)
         # numpy.empty() gives dates without a unit another byte order.
-        out: Array = np.ndarray(shape, self._dtype)
-        return out
+        out: Array = np.ndarray(shape, dtype)
+        return out, dtype
 
     def _read_plain(self, box: Box) -> Array:
         """A box of the array, of the shape of the result."""
-        out = self._room_for(box.counts if box.flip else box.shape)
+        out, dtype = self._room_for(box.counts if box.flip else box.shape)
         if out.size:
-            self._read_box(box.start, box.counts, box.step, ffi.from_buffer(out), out.nbytes)
+            self._read_box(box.start, box.counts, box.step, ffi.from_buffer(out), out.nbytes, dtype)
         return out[box.flip].reshape(box.shape) if box.flip else out
 
     def _read_gather(self, plan: Gather) -> Array:
@@ -409,7 +445,7 @@ class NDArray(Operators):
         npoints = plan.points[0].size
         if plan.axes == (-1,):  # a scalar boolean: all of the box, or nothing
             counts, _ = rest_of(plan)
-            rows = self._room_for((npoints, *counts))
+            rows, _ = self._room_for((npoints, *counts))
             if rows.size:
                 rows[...] = self._read_plain(plan.box._replace(flip=(), shape=counts))
             return place_points(plan, rows)
@@ -417,12 +453,13 @@ class NDArray(Operators):
 
     def _read_places(self, places: Places) -> Array:
         """The boxes at places; each block that holds some is decoded once."""
-        rows = self._room_for(places.shape)
+        rows, dtype = self._room_for(places.shape)
         if rows.size:
             err, schunk = new_error(), self._schunk
             ctx, dst = _ffi.context(schunk._dparams.nthreads), ffi.from_buffer(rows)
 
             def read(ptr: Any) -> None:
+                self._expect(dtype, places.ndim)
                 status = lib.b2c_nd_read_places(ptr, ctx, self._nd, places.c, dst, rows.nbytes, err)
                 check(status, err, schunk.urlpath)
 
@@ -432,15 +469,17 @@ class NDArray(Operators):
     def _read_item(self, index: tuple[int, ...]) -> Array | None:
         """A single item, if its block is kept or can be read now; None: ask _get()."""
         small = ctx, scratch, _, err = _ffi.small_call()
-        room = self._room
-        if room is None or room[0] is not small:  # of another thread
-            if self._dtype.itemsize > _ffi.SMALL_NBYTES:
+        room, dtype = self._room, self._dtype
+        if room is None or room[0] is not small or room[1] is not dtype:
+            if dtype.itemsize > _ffi.SMALL_NBYTES:
                 return None
-            place = ffi.buffer(scratch, self._dtype.itemsize)
-            room = self._room = small, np.frombuffer(place, self._dtype).reshape(())
+            place = ffi.buffer(scratch, dtype.itemsize)
+            room = self._room = small, dtype, np.frombuffer(place, dtype).reshape(())
         handle = self._schunk.handle
         try:
             with handle as ptr:
+                if dtype is not self._dtype or len(index) != len(self._shape):
+                    return None  # another array than when this was called
                 kept = handle.may_outdate
                 status = lib.b2c_nd_read_item(
                     ptr, ctx, self._nd, index, kept, scratch, _ffi.SMALL_NBYTES, err
@@ -453,19 +492,21 @@ class NDArray(Operators):
                         return None
         except OverflowError:  # a negative index
             return None
-        return room[1].copy() if status == lib.B2C_OK else None
+        return room[2].copy() if status == lib.B2C_OK else None
 
+    @replanned
     def _read_row(self, index: int) -> Array:
         """``self[index]``, of what is in range."""
         row = self._row
         if row is None or row.of is not self._shape:
             row = self._row = Row(self._shape)
-        out = self._room_for(row.shape)
+        out, dtype = self._room_for(row.shape)
         if out.size:
             start, dst = (index, *row.zeros), ffi.from_buffer(out)
-            self._read_box(start, row.counts, row.steps, dst, out.nbytes)
+            self._read_box(start, row.counts, row.steps, dst, out.nbytes, dtype)
         return out
 
+    @replanned
     def _get(self, key: Any) -> Array:
         plan = parse_key(key, self.shape)
         return self._read_plain(plan) if isinstance(plan, Box) else self._read_gather(plan)
@@ -540,6 +581,7 @@ class NDArray(Operators):
         self.oindex[tuple(key)] = arr
         return arr
 
+    @replanned
     def read_into(self, out: Buffer, key: Any = ()) -> None:
         """Write ``self[key]`` to `out`, without allocating when there are no index arrays.
 
@@ -552,11 +594,11 @@ class NDArray(Operators):
         ------
         ValueError : `out` has another shape or size
         """
-        plan = parse_key(key, self.shape)
-        nbytes = math.prod(plan.shape) * self._dtype.itemsize if isinstance(plan, Box) else -1
+        plan, dtype = parse_key(key, self.shape), self._dtype
+        nbytes = math.prod(plan.shape) * dtype.itemsize if isinstance(plan, Box) else -1
         if isinstance(out, np.ndarray):
             fits = isinstance(plan, Box) and not plan.flip and out.flags.c_contiguous
-            if not (fits and out.dtype == self._dtype and out.shape == plan.shape):
+            if not (fits and out.dtype == dtype and out.shape == plan.shape):
                 data = self._get(key)
                 if data.shape != out.shape:
                     raise ParameterError(
@@ -567,7 +609,7 @@ class NDArray(Operators):
         dst = out_buffer(out, "out")
         if isinstance(plan, Box) and not plan.flip and len(dst) == nbytes:
             if nbytes:
-                self._read_box(plan.start, plan.counts, plan.step, dst, nbytes)
+                self._read_box(plan.start, plan.counts, plan.step, dst, nbytes, dtype)
             return
         data = self._get(key)
         if len(dst) != data.nbytes:
@@ -585,16 +627,16 @@ class NDArray(Operators):
             raise ParameterError(f"item() needs an array of one item, not {self.size}")
         return self._get(...).item()
 
+    @replanned
     def tobytes(self) -> bytes:
         """All items in C order as bytes."""
-        ndim = self.ndim
+        shape, dtype = self.shape, self._dtype
+        ndim, nbytes = len(shape), math.prod(shape) * dtype.itemsize
+        check_result(nbytes, self._schunk.handle)
+        if not nbytes:
+            return b""
         return _ffi.bytes_from(
-            check_result(self.nbytes, self._schunk.handle),
-            lambda out: (
-                self._read_box((0,) * ndim, self.shape, (1,) * ndim, out, self.nbytes)
-                if self.nbytes
-                else None
-            ),
+            nbytes, lambda out: self._read_box((0,) * ndim, shape, (1,) * ndim, out, nbytes, dtype)
         )
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
@@ -772,13 +814,16 @@ class NDArray(Operators):
         return self._schunk.holding_lock()
 
     def follow(self, ptr: Any) -> None:
-        """The handle shows another state now; called by it."""
-        nd, err = ffi.new("b2c_nd *"), new_error()
-        check(lib.b2c_nd_from_schunk(ptr, nd, err), err, self.urlpath)
-        shown = self._shows(nd)
-        if shown == ffi.NULL:
-            self._nd = shown  # reading says that there is no description
-        else:
+        """The handle shows another state now, perhaps another array; called by it."""
+        self._nd = ffi.NULL  # of what cannot be shown; reading says that there is no description
+        found = _description(ptr, self.urlpath)
+        if found is None:
+            raise FormatError("there is no array any more in what was opened", path=self.urlpath)
+        stored, dtype = found
+        shown = self._shows(stored)
+        if shown != ffi.NULL:
+            if dtype != self._dtype:
+                self._dtype = dtype
             self._set_nd(shown)
 
     def close(self) -> None:
@@ -831,17 +876,29 @@ def _chunks_along(first: int, n: int, stride: int, chunk: int) -> np.ndarray[Any
     return np.arange(ends[0] // chunk, ends[1] // chunk + 1)
 
 
-def _stored_dtype(schunk: SChunk, itemsize: int, stored: bytes) -> np.dtype[Any]:
+def _description(ptr: Any, path: str | None) -> tuple[Any, np.dtype[Any]] | None:
+    """The b2c_nd and the dtype of the array in a super-chunk; None when there is no array."""
+    _, _, n, err = _ffi.small_call()
+    nd, text = ffi.new("b2c_nd *"), ffi.new("void **")
+    status = lib.b2c_nd_open(ptr, nd, text, n, err)
+    if status == lib.B2C_E_NOT_FOUND:
+        return None
+    check(status, err, path)
+    stored = bytes(ffi.buffer(text[0], n[0])) if n[0] else b""
+    return nd, _stored_dtype(ptr, nd.itemsize, stored, path)
+
+
+def _stored_dtype(ptr: Any, itemsize: int, stored: bytes, path: str | None) -> np.dtype[Any]:
     """The dtype that the array's metalayer tells; bytes when it does not."""
     if not stored:
         return np.dtype((np.bytes_, itemsize))
     try:
         text = stored.decode()
     except UnicodeDecodeError as exc:
-        raise FormatError(f"the dtype is not UTF-8: {exc}", path=schunk.urlpath, field="dtype") from None
-    dt = dtypes.from_text(text, itemsize, schunk.urlpath)
+        raise FormatError(f"the dtype is not UTF-8: {exc}", path=path, field="dtype") from None
+    dt = dtypes.from_text(text, itemsize, path)
     if dt.kind == "V":
-        name = schunk.meta.find(EXTENSION_META)
+        name = find_meta(ptr, EXTENSION_META, path)
         # A text and nothing else: a frame in its place would be opened by opening this one.
         dt = (name and dtypes.extension(plain_text(name), itemsize)) or dt
     return dt

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from .indexing import Box, parse_key
-from .ndarray import Places
+from .ndarray import Places, replanned
 from .ndedit import fitted, set_plan, write_rows
 from .partition import Shape
 
@@ -67,13 +67,7 @@ class OIndex:
         self._array = array
 
     def __getitem__(self, key: Any) -> Array:
-        plan = parse_orthogonal(key, self._array.shape)
-        if isinstance(plan, Box):
-            return self._array._read_plain(plan)
-        rows = self._array._read_places(plan.places()).reshape(plan.shape)
-        # Where the user wants the axes: in the order of the array's.
-        result: Array = rows[plan.flip].transpose(np.argsort(plan.order))
-        return result
+        return _read(self._array, key)
 
     def __setitem__(self, key: Any, value: Any) -> None:
         if self._array.schunk.locking:
@@ -92,6 +86,17 @@ class OIndex:
         if values.size:
             rows = values.transpose(np.argsort(where))[plan.flip]
             write_rows(self._array, plan.places(), rows)
+
+
+@replanned
+def _read(array: NDArray, key: Any) -> Array:
+    plan = parse_orthogonal(key, array.shape)
+    if isinstance(plan, Box):
+        return array._read_plain(plan)
+    rows = array._read_places(plan.places()).reshape(plan.shape)
+    # Where the user wants the axes: in the order of the array's.
+    result: Array = rows[plan.flip].transpose(np.argsort(plan.order))
+    return result
 
 
 def parse_orthogonal(key: Any, shape: Shape) -> Box | Combined:

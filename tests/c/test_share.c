@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include "edits.h"
+#include "nd_array.h"
 
 #include <fcntl.h>
 #include <sys/wait.h>
@@ -125,6 +126,26 @@ static void test_who_holds_it(void)
              B2C_E_ARGUMENT);
     CHECK_EQ(b2c_schunk_close(b, &err), B2C_OK);
     b2c_schunk_free(r);
+}
+
+/* A description of what is no longer there is refused. */
+static void test_replaced_array(void)
+{
+    const char *path = path_of("array");
+    const uint64_t start = 0, count = 5, step = 1;
+    uint8_t items[40] = { 0 };
+    b2c_nd nd = { sizeof nd, 1, 4, { 10 }, { 10 }, { 10 } };
+    b2c_nd wider = { sizeof nd, 1, 8, { 10 }, { 10 }, { 10 } };
+    b2c_schunk_free(nd_array_new(&nd, path, B2C_FILTER_SHUFFLE));
+    b2c_schunk *a = open_as(path, B2C_OPEN_UPDATE | B2C_OPEN_LOCK);
+    CHECK_EQ(b2i_fs_remove(B2I_FS_CWD, path, &err), B2C_OK);
+    b2c_schunk_free(nd_array_new(&wider, path, B2C_FILTER_SHUFFLE));
+    b2c_schunk *b = open_as(path, B2C_OPEN_UPDATE | B2C_OPEN_LOCK);
+    CHECK_EQ(b2c_nd_append_chunks(a, ctx, &nd, 0, 1, items, sizeof items, &err), B2C_E_ARGUMENT);
+    CHECK(strstr(err.what, "describe it anew") != NULL);
+    CHECK_EQ(b2c_nd_write(a, ctx, &wider, &start, &count, &step, items, 20, &err), B2C_E_ARGUMENT);
+    CHECK_EQ(b2c_schunk_close(a, &err), B2C_OK);
+    CHECK_EQ(b2c_schunk_close(b, &err), B2C_OK);
 }
 
 /* Waiting for another process; and a forked one does not give up its parent's lock. */
@@ -297,6 +318,7 @@ int main(void)
         test_turns(B2C_STORAGE_DIR, level);
     }
     test_who_holds_it();
+    test_replaced_array();
     test_processes();
     test_readers(B2C_STORAGE_FILE);
     test_readers(B2C_STORAGE_DIR);

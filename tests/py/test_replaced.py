@@ -8,10 +8,75 @@ import pytest
 
 import blosc2c as b2
 
+OLD = np.arange(12, dtype="f8").reshape(3, 4)
+NEW = [
+    OLD.astype("i4") + 100,
+    OLD.astype("c16") + 100,
+    OLD.view("i8") + 100,
+    np.arange(5, dtype=">u2"),
+    np.arange(24).astype("S3").reshape(2, 3, 4),
+    OLD[:2, :2] + 7,
+    np.array([(1, 2.5)], dtype=[("a", "i1"), ("b", "f8")]),
+]
+READS = {
+    "all": lambda x: x[...],
+    "tobytes": lambda x: x.tobytes(),
+    "row": lambda x: x[0],
+    "fancy": lambda x: x[[0, 0]],
+    "oindex": lambda x: getattr(x, "oindex", x)[[0, 0]],
+}
+ITEM = lambda x: x[(0,) * x.ndim]  # noqa: E731
+
 
 @pytest.fixture(params=[True, False], ids=["file", "directory"])
 def kw(request, tmp_path):
     return {"urlpath": tmp_path / "x.b2nd", "mode": "w", "contiguous": request.param}
+
+
+@pytest.mark.parametrize("new", NEW, ids=lambda new: f"{new.dtype}{new.shape}")
+def test_refresh_shows_the_other_array(kw, new):
+    b2.asarray(OLD, **kw).close()
+    readers = [b2.open(kw["urlpath"]) for _ in range(2)]
+    assert readers[0][1, 1] == 5
+    b2.asarray(new, **kw).close()
+    for x in readers:
+        assert x.refresh() and x.dtype == new.dtype and x.shape == new.shape
+        for name, read in {**READS, "item": ITEM}.items():
+            np.testing.assert_array_equal(read(x), read(new), err_msg=name)
+        out = np.empty_like(new)
+        x.read_into(out)
+        np.testing.assert_array_equal(out, new)
+
+
+LOOKS = {
+    **READS,
+    "item": ITEM,
+    "shape": lambda x: [*x.shape, x.ndim, x.size, x.nbytes],
+    "dtype": lambda x: np.empty(0, x.dtype),
+}
+
+
+@pytest.mark.parametrize("look", LOOKS)
+@pytest.mark.parametrize("new", NEW, ids=lambda new: f"{new.dtype}{new.shape}")
+def test_each_call_with_the_lock_shows_the_other_array(tmp_path, new, look):
+    kw = {"urlpath": tmp_path / "x.b2nd", "mode": "w", "locking": True}
+    b2.asarray(OLD, **kw).close()
+    with b2.open(tmp_path / "x.b2nd", locking=True) as x:
+        assert x[1, 1] == 5
+        b2.asarray(new, **kw).close()
+        got = LOOKS[look](x)
+        np.testing.assert_array_equal(got, LOOKS[look](new))
+        assert getattr(got, "dtype", new.dtype) == new.dtype
+
+
+@pytest.mark.parametrize("read", READS)
+@pytest.mark.parametrize("new", NEW, ids=lambda new: f"{new.dtype}{new.shape}")
+def test_a_read_that_finds_the_directory_replaced(tmp_path, new, read):
+    kw = {"urlpath": tmp_path / "x", "mode": "w", "contiguous": False}
+    b2.asarray(OLD, **kw).close()
+    with b2.open(tmp_path / "x") as x:
+        b2.asarray(new, **kw).close()
+        np.testing.assert_array_equal(READS[read](x), READS[read](new))
 
 
 def test_other_items_of_the_same_size_are_new(kw):
@@ -21,3 +86,40 @@ def test_other_items_of_the_same_size_are_new(kw):
     b2.asarray(noise[1], **kw).close()
     assert x.refresh() and not x.refresh()
     np.testing.assert_array_equal(x, noise[1])
+
+
+def test_items_are_written_in_the_present_dtype(tmp_path):
+    kw = {"urlpath": tmp_path / "x.b2nd", "mode": "w", "locking": True}
+    with b2.zeros((2, 4), "i8", **kw) as w:
+        b2.zeros((2, 4), "f8", **kw).close()
+        w[1, 1] = 1
+        w.oindex[[0], [2, 3]] = 2
+        w[[0, 1], [0, 0]] = 3
+        np.testing.assert_array_equal(w, [[3.0, 0, 2, 2], [3, 1, 0, 0]])
+
+
+def test_views_and_fields_show_the_other_array(tmp_path):
+    kw = {"urlpath": tmp_path / "x.b2nd", "mode": "w"}
+    b2.zeros((3,), [("a", "i4"), ("b", "i4")], **kw).close()
+    x = b2.open(tmp_path / "x.b2nd")
+    view, a, b = b2.expand_dims(x), x["a"], x.fields["b"]
+    new = np.array([(1.5, [1, 2]), (2.5, [3, 4])], [("a", "f8"), ("c", "i2", (2,))])
+    b2.asarray(new, **kw).close()
+    assert x.refresh()
+    assert view.dtype == new.dtype and a.dtype == "f8" and x["c"].shape == (2, 2)
+    np.testing.assert_array_equal(view, new[None])
+    np.testing.assert_array_equal(a, new["a"])
+    with pytest.raises(b2.NotFoundError, match="there is no field 'b'"):
+        b[...]
+
+
+def test_what_is_no_array_any_more(kw):
+    b2.asarray(OLD, **kw).close()
+    x = b2.open(kw["urlpath"])
+    view = b2.expand_dims(x)
+    b2.SChunk(data=OLD.tobytes(), **kw).close()
+    with pytest.raises(b2.FormatError, match="no array any more"):
+        x.refresh()
+    for array in (x, view):
+        with pytest.raises(b2.ParameterError):
+            array[...]
