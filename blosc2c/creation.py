@@ -61,6 +61,7 @@ _SLOW_CODECS = (Codec.ZLIB, Codec.ZSTD)  # at decoding
 _LEAST_FITTED = 1 << 20  # bytes of an array; smaller ones are not looked at
 _NOISY_RATIO, _REGULAR_RATIO = 3, 12  # below the first, above the second
 _OWN_FACTS = {"dtype", "chunks", "blocks"}  # of an array
+_OWN_META = (*ARRAY_META, EXTENSION_META)  # metalayers that follow from shapes and dtype
 _NUMBERS = "biufc"  # kinds of dtypes
 _SMALL_TYPESIZE = 255  # chunk headers tell no larger one, so values beyond it cannot be repeated
 
@@ -92,7 +93,10 @@ def _new_array(shape: Any, dtype: Any, kwargs: Mapping[str, Any], source: Any = 
     if storage.mode == "r" and storage.path is not None:
         raise ParameterError("mode 'r' cannot create; use open()", field="mode")
     contents = {"b2nd": encode_meta(nd, dt)}
-    contents.update({name: metas.encode(value) for name, value in (storage.meta or {}).items()})
+    for name, value in (storage.meta or {}).items():
+        if metas.check_name(name).decode(errors="replace") in _OWN_META:
+            raise ParameterError(f"the metalayer {name!r} is the array's own", field="meta")
+        contents[name] = metas.encode(value)
     if extension_name(dt):
         contents[EXTENSION_META] = metas.encode(extension_name(dt))
     chunksize = int(lib.b2c_nd_chunksize(nd)) if 0 not in shape else 0
@@ -247,8 +251,7 @@ def _copy(source: NDArray, dtype: Any, kwargs: dict[str, Any]) -> NDArray:
     if kwargs["chunks"] == source.chunks:
         kwargs.setdefault("blocks", source.blocks)
     if "storage" not in kwargs and kwargs.get("meta") is None:
-        derived = (*ARRAY_META, EXTENSION_META)
-        kwargs["meta"] = {name: source.meta[name] for name in source.meta if name not in derived}
+        kwargs["meta"] = {name: source.meta[name] for name in source.meta if name not in _OWN_META}
 
     def fill(new: NDArray) -> None:
         new.schunk.handle.limits = source.schunk.handle.limits

@@ -144,6 +144,22 @@ def test_objects_are_refused_by_name():
 # ---- Iterables and rules ---------------------------------------------------
 
 
+@pytest.mark.parametrize("name", ["b2nd", b"b2nd", "caterva", "ml_dtype", b"ml_dtype"])
+def test_metalayers_of_the_arrays_own_are_refused(tmp_path, name):
+    path, meta = tmp_path / "x.b2nd", {"mine": 1, name: 5}
+    b2.arange(3, urlpath=path).close()
+    a = b2.arange(3)
+    for make in (
+        lambda: b2.asarray(np.arange(4), meta=meta, urlpath=path, mode="w"),
+        lambda: b2.zeros(3, storage=b2.Storage(meta=meta)),
+        lambda: a.copy(meta=meta),
+        lambda: a.save(path, mode="w", meta=meta),
+    ):
+        with pytest.raises(b2.ParameterError, match=f"the metalayer {name!r} is the array's own"):
+            make()
+    np.testing.assert_array_equal(b2.open(path), np.arange(3))
+
+
 @pytest.mark.parametrize("shape", [(0,), (1,), (77,), (7, 11), (5, 0), (3, 4, 5), ()], ids=str)
 def test_fromiter(shape):
     n = int(np.prod(shape))
