@@ -90,7 +90,8 @@ void b2i_lock_close(b2i_lock *lock);
 /*
  * Waits; B2C_E_IO with EINTR when a signal ends the wait, B2C_E_LOCKED when the calling thread
  * would wait for itself.  It may be taken again before it is released, but not exclusively while
- * it is shared.  *changed: somebody else has held it exclusively since the last b2i_lock_seen().
+ * it is shared.  *changed: somebody else has held it exclusively since the last b2i_lock_seen(), or
+ * the file at its path is another one than then: that is the one that is locked.
  */
 b2c_status b2i_lock_take(b2i_lock *lock, bool exclusive, bool *changed, b2c_error *err);
 void b2i_lock_seen(b2i_lock *lock);

@@ -24,6 +24,7 @@ struct b2i_lock {
     int fd;
     pid_t pid; /* that opened it: a forked process shares fd's lock with its parent */
     bool is_exclusive, is_writable;
+    bool is_inside;     /* a directory, which takes it along when it is replaced */
     unsigned depth;     /* takes that were not released */
     uint64_t seen, now; /* the counter when the frame was last read, and now */
     dev_t dev;
@@ -91,16 +92,44 @@ static bool is_own(const b2i_lock *l)
 
 /* ---- the file ---- */
 
-static int open_file(const char *path, bool is_writable)
+/*
+ * Opens the file at the path in place of the one that is open; nothing is known of its counter.
+ * Returns 0 or an errno: nothing has happened then.
+ */
+static int open_file(b2i_lock *l, bool creates)
 {
+    const int flags = O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
+    struct stat info;
     int fd;
     do {
-        fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
+        fd = open(l->path, flags | O_RDWR | (creates ? O_CREAT : 0), 0666);
     } while (fd < 0 && errno == EINTR);
-    if (fd < 0 && !is_writable && (errno == EACCES || errno == EROFS || errno == EPERM)) {
-        fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (fd < 0 && !l->is_writable && (errno == EACCES || errno == EROFS || errno == EPERM)) {
+        fd = open(l->path, flags | O_RDONLY);
     }
-    return fd;
+    if (fd < 0 || fstat(fd, &info) != 0) {
+        int why = errno;
+        if (fd >= 0) {
+            (void)close(fd);
+        }
+        return why;
+    }
+    if (l->fd >= 0) {
+        (void)close(l->fd); /* which gives up its lock */
+    }
+    l->fd = fd;
+    l->pid = getpid();
+    l->dev = info.st_dev;
+    l->ino = info.st_ino;
+    l->seen = UINT64_MAX;
+    return 0;
+}
+
+/* Whether the file that is open is the one at the path. */
+static bool is_at_path(const b2i_lock *l)
+{
+    struct stat info;
+    return lstat(l->path, &info) == 0 && info.st_dev == l->dev && info.st_ino == l->ino;
 }
 
 /* A lock that is not open yet, with the name of its file: the same by whatever links. */
@@ -123,13 +152,14 @@ static b2c_status name_lock(const char *path, bool is_dir, b2i_lock **out, b2c_e
 b2c_status b2i_lock_open(const char *path, bool is_dir, bool is_writable, b2i_lock **out,
                          b2c_error *err)
 {
-    struct stat info;
     b2i_lock *l;
     B2I_TRY(name_lock(path, is_dir, &l, err));
-    l->fd = open_file(l->path, is_writable);
-    if (l->fd < 0 || fstat(l->fd, &info) != 0) {
-        int why = errno;
-        bool is_fixed = l->fd < 0 && (why == ENOENT || why == EACCES || why == EROFS);
+    l->fd = -1;
+    l->is_writable = is_writable;
+    l->is_inside = is_dir;
+    int why = open_file(l, true);
+    if (why != 0) {
+        bool is_fixed = why == ENOENT || why == EACCES || why == EROFS;
         b2i_lock_close(l);
         *out = NULL;
         if (is_fixed && !is_writable) {
@@ -137,10 +167,6 @@ b2c_status b2i_lock_open(const char *path, bool is_dir, bool is_writable, b2i_lo
         }
         return b2i_fail_io(err, why, B2C_NO_OFFSET, "opening the lock file failed");
     }
-    l->pid = getpid();
-    l->is_writable = is_writable;
-    l->dev = info.st_dev;
-    l->ino = info.st_ino;
     *out = l;
     return B2C_OK;
 }
@@ -173,14 +199,10 @@ static b2c_status after_fork(b2i_lock *l, b2c_error *err)
     if (l->pid == getpid()) {
         return B2C_OK;
     }
-    int fd = open_file(l->path, l->is_writable);
-    if (fd < 0) {
-        return b2i_fail_io(err, errno, B2C_NO_OFFSET, "opening the lock file failed");
+    int why = open_file(l, true); /* the parent may have gone on writing without counting again */
+    if (why != 0) {
+        return b2i_fail_io(err, why, B2C_NO_OFFSET, "opening the lock file failed");
     }
-    (void)close(l->fd);
-    l->fd = fd;
-    l->pid = getpid();
-    l->seen = UINT64_MAX; /* the parent may have gone on writing without counting again */
     give_up(l);
     return B2C_OK;
 }
@@ -222,6 +244,36 @@ static b2c_status wait_for(b2i_lock *l, bool exclusive, b2c_error *err)
     return b2i_fail_io(err, errno, B2C_NO_OFFSET, "locking failed");
 }
 
+/*
+ * Whether nobody has the file that is open any more, so that one may be made at the path.  One that
+ * has only been moved is in a directory that is about to be replaced: its frame is still the last
+ * whole one.
+ */
+static bool is_lost(const b2i_lock *l)
+{
+    struct stat info;
+    return l->is_inside && fstat(l->fd, &info) == 0 && info.st_nlink == 0;
+}
+
+/* The same for the file at the path, when that is another one meanwhile. */
+static b2c_status wait_for_present(b2i_lock *l, bool exclusive, b2c_error *err)
+{
+    enum { MAX_TRIES = 16 };
+    B2I_TRY(wait_for(l, exclusive, err));
+    for (int i = 0; i < MAX_TRIES && !is_at_path(l); i++) {
+        int why = open_file(l, is_lost(l));
+        if (why == ENOENT) {
+            return B2C_OK; /* there is none that others could hold */
+        }
+        if (why != 0) {
+            (void)flock(l->fd, LOCK_UN);
+            return b2i_fail_io(err, why, B2C_NO_OFFSET, "opening the lock file failed");
+        }
+        B2I_TRY(wait_for(l, exclusive, err));
+    }
+    return B2C_OK;
+}
+
 b2c_status b2i_lock_take(b2i_lock *l, bool exclusive, bool *changed, b2c_error *err)
 {
     B2I_TRY(after_fork(l, err));
@@ -234,7 +286,7 @@ b2c_status b2i_lock_take(b2i_lock *l, bool exclusive, bool *changed, b2c_error *
         l->depth++;
         return B2C_OK;
     }
-    B2I_TRY(wait_for(l, exclusive, err));
+    B2I_TRY(wait_for_present(l, exclusive, err));
     l->is_exclusive = exclusive;
     b2c_status st = count(l, err);
     if (st != B2C_OK) {

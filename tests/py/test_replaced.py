@@ -58,10 +58,10 @@ LOOKS = {
 
 @pytest.mark.parametrize("look", LOOKS)
 @pytest.mark.parametrize("new", NEW, ids=lambda new: f"{new.dtype}{new.shape}")
-def test_each_call_with_the_lock_shows_the_other_array(tmp_path, new, look):
-    kw = {"urlpath": tmp_path / "x.b2nd", "mode": "w", "locking": True}
+def test_each_call_with_the_lock_shows_the_other_array(kw, new, look):
+    kw["locking"] = True
     b2.asarray(OLD, **kw).close()
-    with b2.open(tmp_path / "x.b2nd", locking=True) as x:
+    with b2.open(kw["urlpath"], locking=True) as x:
         assert x[1, 1] == 5
         b2.asarray(new, **kw).close()
         got = LOOKS[look](x)
@@ -88,14 +88,32 @@ def test_other_items_of_the_same_size_are_new(kw):
     np.testing.assert_array_equal(x, noise[1])
 
 
-def test_items_are_written_in_the_present_dtype(tmp_path):
-    kw = {"urlpath": tmp_path / "x.b2nd", "mode": "w", "locking": True}
+def test_items_are_written_in_the_present_dtype(kw):
+    kw["locking"] = True
     with b2.zeros((2, 4), "i8", **kw) as w:
         b2.zeros((2, 4), "f8", **kw).close()
         w[1, 1] = 1
         w.oindex[[0], [2, 3]] = 2
         w[[0, 1], [0, 0]] = 3
         np.testing.assert_array_equal(w, [[3.0, 0, 2, 2], [3, 1, 0, 0]])
+    np.testing.assert_array_equal(b2.open(kw["urlpath"]), [[3.0, 0, 2, 2], [3, 1, 0, 0]])
+
+
+def test_handles_take_turns_on_what_is_there_now(kw):
+    kw["locking"] = True
+    handles = [b2.zeros((4,), **kw)]
+    for i in range(4):
+        b2.full((4,), i + 0.5, **kw).close()
+        handles.append(b2.open(kw["urlpath"], mode="a", locking=True))
+        for n, handle in enumerate(handles[:4]):
+            handle[n] = n
+        want = [n if n < len(handles) else i + 0.5 for n in range(4)]
+        for handle in handles:
+            np.testing.assert_array_equal(handle, want)
+    with handles[0].holding_lock(), pytest.raises(BlockingIOError):
+        handles[1][0]
+    for handle in handles:
+        handle.close()
 
 
 def test_views_and_fields_show_the_other_array(tmp_path):
