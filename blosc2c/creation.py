@@ -29,7 +29,7 @@ from .errors import ParameterError
 from .indexing import parse_key
 from .ndarray import EXTENSION_META, Array, NDArray, encode_meta, new_nd
 from .ndedit import as_items
-from .params import Codec, CParams, Keeping, SpecialValue, Storage, to_cparams, to_dparams
+from .params import Codec, CParams, Keeping, SpecialValue, Storage, to_cparams, to_dparams, to_path
 from .partition import (
     LONG_BLOCK_NBYTES,
     Shape,
@@ -147,7 +147,7 @@ def _same_place(source: NDArray, kwargs: Mapping[str, Any]) -> None:
     path = kwargs.get("urlpath", kwargs.get("path"))
     if storage is not None:
         path = storage.urlpath if isinstance(storage, Storage) else storage.get("urlpath")
-    if path is None or source.urlpath is None or not os.path.exists(path):
+    if path is None or source.urlpath is None or not os.path.exists(path := to_path(path)):
         return
     if os.path.exists(source.urlpath) and os.path.samefile(path, source.urlpath):
         raise ParameterError(f"{source.urlpath} cannot be replaced by a copy of itself", field="urlpath")

@@ -438,13 +438,13 @@ def check_durability(level: Any) -> int:
 
 
 def to_path(urlpath: str | bytes | os.PathLike[str]) -> str:
-    """A path as str; bytes and os.PathLike are accepted, URLs are refused."""
+    """A path as str, without slashes at its end; bytes and os.PathLike are accepted, URLs are refused."""
     path = os.fsdecode(urlpath)
     if "://" in path:
         raise ParameterError(f"{path!r} is a URL; only local paths can be opened", field="urlpath")
     if "\0" in path:
         raise ParameterError("a path cannot contain a null character", field="urlpath")
-    return path
+    return path.rstrip("/") or path  # with them a link would be what it leads to
 
 
 def field_names(cls: type) -> list[str]:

@@ -60,6 +60,23 @@ def test_a_failure_leaves_what_was_there(tmp_path, contiguous):
         assert sorted(os.listdir(tmp_path)) == ["damaged", "old"], name
 
 
+@pytest.mark.parametrize("contiguous", [True, False])
+def test_slashes_at_the_end_of_a_path(tmp_path, contiguous):
+    path, to = tmp_path / "array", {"urlpath": f"{tmp_path}/array//", "contiguous": contiguous}
+    for n in (3, 4):
+        b2.arange(n, **to, mode="w").close()
+        assert b2.open(path).shape == b2.open(f"{path}/").shape == (n,)
+    with pytest.raises(b2.FrameExistsError, match="pass mode='w' to replace it"):
+        b2.arange(5, **to)
+    with b2.open(path) as a, pytest.raises(b2.ParameterError, match="a copy of itself"):
+        a.copy(**to, mode="w")
+    (tmp_path / "link").symlink_to(path)
+    b2.remove_urlpath(f"{tmp_path}/link/")
+    np.testing.assert_array_equal(b2.open(path), np.arange(4))
+    b2.remove_urlpath(f"{path}/")
+    assert os.listdir(tmp_path) == []
+
+
 FULL_DISK = """
 import os, resource, sys
 import numpy as np
