@@ -17,7 +17,7 @@ _REFUSED = (ValueError, TypeError, KeyError, OverflowError, MemoryError, Recursi
 
 
 def check_dtype(dtype: Any) -> np.dtype[Any]:
-    """`dtype` as np.dtype; TypeError for those whose items are not plain bytes."""
+    """`dtype` as np.dtype, without records; TypeError for those whose items are not plain bytes."""
     dt: np.dtype[Any] = np.dtype(dtype)
     if dt.hasobject or dt.kind == "T":
         raise TypeError(
@@ -26,7 +26,25 @@ def check_dtype(dtype: Any) -> np.dtype[Any]:
         )
     if dt.itemsize == 0:
         raise TypeError(f"dtype {dt} cannot be stored: its items have no bytes")
-    return dt
+    return without_records(dt)
+
+
+def without_records(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """The dtype with np.void in place of np.record, which differs in how Python shows it and gets at fields."""
+    if dtype.subdtype is not None:
+        base, shape = dtype.subdtype
+        return np.dtype((without_records(base), shape))
+    if dtype.fields is None:
+        return dtype
+    fields = [dtype.fields[name] for name in dtype.names or ()]
+    parts = {
+        "names": dtype.names,
+        "formats": [without_records(field[0]) for field in fields],
+        "offsets": [field[1] for field in fields],
+        "titles": [field[2] if len(field) > 2 else None for field in fields],
+        "itemsize": dtype.itemsize,
+    }
+    return np.dtype(parts, align=dtype.isalignedstruct)  # type: ignore[call-overload, no-any-return]
 
 
 def packed(values: np.ndarray[Any, Any], dtype: np.dtype[Any] | None = None) -> np.ndarray[Any, Any]:

@@ -171,6 +171,22 @@ def test_ml_dtypes_that_are_not_there(monkeypatch):
     assert plain[...].tobytes() == a.tobytes()
 
 
+@pytest.mark.parametrize(
+    "dtype",
+    [*RECORDS, np.dtype([("in", np.dtype((np.record, RECORDS[0])), (2,)), ("n", "i4")])],
+    ids=str,
+)
+def test_record_arrays(dtype):
+    """np.record is np.void with attributes, of which files know nothing."""
+    fields = np.dtype([("in", RECORDS[0], (2,)), ("n", "i4")]) if "in" in dtype.names else dtype
+    a = np.zeros(3, np.dtype((np.record, dtype)))
+    for b in (b2.asarray(a), b2.zeros_like(a), b2.concat([a[:1], a[1:]]), b2.full((3,), a[0])):
+        assert str(b.dtype) == str(fields)
+        same(b[...], a.view(fields))
+    b[...] = a
+    assert str(b2.unpack_tensor(b2.pack_tensor(a)).dtype) == str(fields)
+
+
 @pytest.mark.parametrize("name", ["finfo", "__name__", "no such", 5, None, ["bfloat16"], "int8"])
 def test_names_of_nothing(name):
     """A name that comes from a file picks a dtype of ml_dtypes of the right size, or nothing."""
