@@ -173,11 +173,11 @@ def append(array: NDArray, values: Any, axis: int | None = None) -> int:
         items = np.asarray(items).reshape(-1)
     elif len(items.shape) == array.ndim - 1:
         items = np.expand_dims(np.asarray(items), at)
-    shape = array.shape
-    if (*items.shape[:at], shape[at], *items.shape[at + 1 :]) != shape:
-        raise ParameterError(f"values of shape {items.shape} do not fit shape {shape} along axis {at}")
-    n = int(shape[at] + items.shape[at])
-    with array.schunk.transaction():
+    with array.schunk.transaction():  # the end may be another one until nobody else can change it
+        shape = array.shape
+        if (*items.shape[:at], shape[at], *items.shape[at + 1 :]) != shape:
+            raise ParameterError(f"values of shape {items.shape} do not fit shape {shape} along axis {at}")
+        n = int(shape[at] + items.shape[at])
         resize(array, (*shape[:at], n, *shape[at + 1 :]))
         _write_in_parts(array, items, at, shape[at])
     return n

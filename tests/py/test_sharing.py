@@ -167,6 +167,18 @@ def test_arrays_take_turns(disk, tmp_path):
         a.close()
 
 
+def test_arrays_are_appended_to_at_the_same_time(disk, tmp_path):
+    path = tmp_path / "a.b2nd"
+    b2.zeros((0, 2), "i8", urlpath=path, contiguous=disk == "file", chunks=(5, 2)).close()
+    others = [Other("blosc2c", path) for _ in range(3)]
+    for i, other in enumerate(others):
+        other.start(f"[s.append([[{i}, k]], 0) for k in range(20)][-1]")
+    for other in others:
+        other.answer()
+        other.__exit__()
+    assert sorted(b2.open(path)[...].tolist()) == [[i, k] for i in range(3) for k in range(20)]
+
+
 @pytest.mark.parametrize("libraries", [("blosc2c", "blosc2c", "blosc2c"), ("blosc2c", "blosc2", "blosc2")])
 def test_processes_append_at_the_same_time(disk, tmp_path, libraries):
     path = tmp_path / "x"
