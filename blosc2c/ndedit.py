@@ -174,24 +174,27 @@ def append(array: NDArray, values: Any, axis: int | None = None) -> int:
     elif len(items.shape) == array.ndim - 1:
         items = np.expand_dims(np.asarray(items), at)
     with array.schunk.transaction():  # the end may be another one until nobody else can change it
-        shape = array.shape
-        if (*items.shape[:at], shape[at], *items.shape[at + 1 :]) != shape:
-            raise ParameterError(f"values of shape {items.shape} do not fit shape {shape} along axis {at}")
-        n = int(shape[at] + items.shape[at])
+        shape, added = array.shape, tuple(items.shape)
+        if (*added[:at], shape[at], *added[at + 1 :]) != shape:
+            raise ParameterError(f"values of shape {added} do not fit shape {shape} along axis {at}")
+        n = int(shape[at] + added[at])
         resize(array, (*shape[:at], n, *shape[at + 1 :]))
-        _write_in_parts(array, items, at, shape[at])
+        _write_in_parts(array, items, added, at, shape[at])
     return n
 
 
-def _write_in_parts(array: NDArray, items: Any, axis: int, start: int) -> None:
-    """Write a source behind `start` of an axis, whole rows of chunks at a time."""
-    n, row = items.shape[axis], math.prod(array.shape) // max(array.shape[axis], 1) * array.itemsize
+def _write_in_parts(array: NDArray, items: Any, shape: Shape, axis: int, start: int) -> None:
+    """Write a source of a shape behind `start` of an axis, whole rows of chunks at a time.
+
+    The source may show the array itself, and so be larger by now.
+    """
+    row = math.prod(shape[:axis] + shape[axis + 1 :]) * array.itemsize
     step = max(SLAB_NBYTES // max(row, 1) // array.chunks[axis], 1) * array.chunks[axis]
-    before = (slice(None),) * axis
-    first = 0
+    before, after = (tuple(slice(0, n) for n in part) for part in (shape[:axis], shape[axis + 1 :]))
+    first, n = 0, shape[axis]
     while first < n and row:
         # Up to where a chunk ends, so that each chunk is made once.
         last = min((start + first) // step * step + step - start, n)
-        source, target = (*before, slice(first, last)), (*before, slice(start + first, start + last))
-        set_items(array, target, items[source])
+        source = (*before, slice(first, last), *after)
+        set_items(array, (*before, slice(start + first, start + last)), items[source])
         first = last

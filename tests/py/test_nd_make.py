@@ -613,6 +613,22 @@ def test_appending_one_row():
     assert b.shape == (10, 10, 11)
 
 
+@pytest.mark.parametrize("locking", [False, True])
+def test_appending_an_array_to_itself(tmp_path, locking):
+    with b2.asarray(A, urlpath=tmp_path / "x", **PARTS, locking=locking) as b:
+        want = A
+        for axis in (0, 1, -1):
+            want = np.concatenate([want, want], axis)
+            assert b.append(b, axis) == want.shape[axis]
+            same(b, want)
+        same(b2.expand_dims(b).squeeze(0), want)
+        assert b.append(b2.expand_dims(b).squeeze(0), 0) == 2 * len(want)
+        same(b, np.concatenate([want, want]))
+    c = b2.asarray([[5]])
+    c.append(b2.expand_dims(c.squeeze(1)), 0)  # which then has two columns
+    same(c, np.array([[5], [5]]))
+
+
 def test_appending_is_one_commit(tmp_path):
     with b2.asarray(A, urlpath=tmp_path / "x", **PARTS) as b:
         with pytest.raises(ValueError):  # the resizing is taken back too
