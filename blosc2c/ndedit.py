@@ -188,11 +188,13 @@ def _write_in_parts(array: NDArray, items: Any, shape: Shape, axis: int, start: 
 
     The source may show the array itself, and so be larger by now.
     """
-    row = math.prod(shape[:axis] + shape[axis + 1 :]) * array.itemsize
-    step = max(SLAB_NBYTES // max(row, 1) // array.chunks[axis], 1) * array.chunks[axis]
+    if 0 in shape:
+        return
+    row = math.prod(shape) // shape[axis] * array.itemsize
+    step = max(SLAB_NBYTES // row // array.chunks[axis], 1) * array.chunks[axis]
     before, after = (tuple(slice(0, n) for n in part) for part in (shape[:axis], shape[axis + 1 :]))
     first, n = 0, shape[axis]
-    while first < n and row:
+    while first < n:
         # Up to where a chunk ends, so that each chunk is made once.
         last = min((start + first) // step * step + step - start, n)
         source = (*before, slice(first, last), *after)

@@ -613,6 +613,17 @@ def test_appending_one_row():
     assert b.shape == (10, 10, 11)
 
 
+@pytest.mark.parametrize(
+    ("shape", "more", "axis"),
+    [((0,), (0,), None), ((0, 4), (0, 4), 0), ((0, 4), (0, 2), 1), ((4, 0), (3, 0), 0), ((4,), (0,), 0)],
+    ids=str,
+)
+def test_appending_nothing(shape, more, axis):
+    b, want = b2.zeros(shape), np.append(np.zeros(shape), np.zeros(more), axis)
+    assert b.append(np.zeros(more), axis) == want.shape[axis or 0]
+    same(b, want)
+
+
 @pytest.mark.parametrize("locking", [False, True])
 def test_appending_an_array_to_itself(tmp_path, locking):
     with b2.asarray(A, urlpath=tmp_path / "x", **PARTS, locking=locking) as b:
