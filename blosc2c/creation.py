@@ -634,21 +634,26 @@ def _axis(axis: Any, ndim: int) -> int:
     return number % ndim
 
 
+def _axes(axis: Any, ndim: int) -> set[int]:
+    """The numbers of one axis or several from 0 on; ParameterError when one is named twice."""
+    given = np.atleast_1d(axis).tolist()
+    axes = {_axis(a, ndim) for a in given}
+    if len(axes) < len(given):
+        raise ParameterError(f"axis {axis} has a number twice", field="axis")
+    return axes
+
+
 def squeeze(x: Any, axis: Any = None) -> NDArray:
     """A view without `axis` (an int or several), or without all axes of size 1.
 
-    Raises AxisError when there is no such axis, ParameterError when it is of another size (ValueErrors).
+    Raises AxisError when there is no such axis, ParameterError when it is named twice or of another size
+    (ValueErrors).
 
     It shares its items with `x`.  It is a copy when chunks are longer than 1 along an axis that goes.
     """
     array = x if isinstance(x, NDArray) else asarray(x)
     ndim = array.ndim
-    given = (
-        np.atleast_1d(axis).tolist()
-        if axis is not None
-        else np.flatnonzero(np.equal(array.shape, 1)).tolist()
-    )
-    axes = {_axis(a, ndim) for a in given}
+    axes = _axes(np.flatnonzero(np.equal(array.shape, 1)) if axis is None else axis, ndim)
     if any(array.shape[a] != 1 for a in axes):
         raise ParameterError(f"axis {axis} of shape {array.shape} is not of size 1", field="axis")
     keep = tuple(i for i in range(ndim) if i not in axes)
@@ -663,11 +668,8 @@ def squeeze(x: Any, axis: Any = None) -> NDArray:
 def expand_dims(array: Any, axis: Any = 0) -> NDArray:
     """A view with axes of size 1 inserted at `axis` (an int or several); it shares its items."""
     source = array if isinstance(array, NDArray) else asarray(array)
-    where = np.atleast_1d(np.asarray(axis, np.intp)).tolist()
-    ndim = source.ndim + len(where)
-    new = {_axis(a, ndim) for a in where}
-    if len(new) < len(where):
-        raise ParameterError(f"axis {axis} has a number twice", field="axis")
+    ndim = source.ndim + np.size(axis)
+    new = _axes(axis, ndim)
     old = iter(range(source.ndim))
     return source._view(tuple(-1 if i in new else next(old) for i in range(ndim)))
 

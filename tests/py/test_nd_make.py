@@ -579,6 +579,12 @@ def test_squeezing_what_is_no_view():
     for axis in (4, -5, (0, 0), (1, -4)):
         with pytest.raises(ValueError):
             b2.expand_dims(b, axis)
+    for axis in ((0, 0), (0, -3)):
+        with pytest.raises(ValueError, match="twice"):
+            b.squeeze(axis)
+    for call in (b.squeeze, lambda axis: b2.expand_dims(b, axis)):
+        with pytest.raises(TypeError):
+            call(0.5)
 
 
 # ---- Appending -------------------------------------------------------------
