@@ -16,7 +16,7 @@ class Operators:
     """``==`` and ``!=`` of something compressed are those of NumPy, of all items; nothing else is computed.
 
     With what holds no items, such as None, they tell whether it is the same object.  Operators with
-    NumPy arrays and scalars are theirs: the result is a NumPy array.
+    NumPy arrays and scalars are theirs: the result is a NumPy array.  As with NumPy's arrays there is no hash.
     """
 
     if TYPE_CHECKING:
@@ -31,7 +31,7 @@ class Operators:
     def __ne__(self, other: object) -> Any:
         return self[...] != _decoded(other) if self._compares(other) else NotImplemented
 
-    __hash__ = object.__hash__
+    __hash__ = None  # type: ignore[assignment]
 
     def _compares(self, other: object) -> bool:
         """Whether something is an array, a scalar, a sequence, or a text for an array of texts."""
