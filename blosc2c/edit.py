@@ -157,7 +157,7 @@ class Editing:
         ----------
         special_value : what the items are
         value : for SpecialValue.VALUE one item: bytes of typesize, a NumPy scalar of
-            that size, or a bool, int or float, stored as such in typesize bytes
+            that size, or a bool, int, float or complex, stored as such in typesize bytes
         """
         if nitems < 0:
             raise ParameterError(f"nitems must not be negative: {nitems}", field="nitems")
@@ -323,11 +323,14 @@ def _item(value: Any, typesize: int) -> bytes:
             return int(value).to_bytes(typesize, "little", signed=value < 0)
         if isinstance(value, float) and not hasattr(value, "dtype"):
             return struct.pack({2: "<e", 4: "<f", 8: "<d"}[typesize], value)
+        if isinstance(value, complex) and not hasattr(value, "dtype"):
+            return struct.pack({8: "<ff", 16: "<dd"}[typesize], value.real, value.imag)
     except (KeyError, OverflowError, struct.error):
         raise ParameterError(f"{value!r} does not fit in {typesize} bytes", field="value") from None
     item = value.tobytes() if hasattr(value, "tobytes") else bytes(ffi.buffer(in_buffer(value, "value")))
-    if isinstance(value, float) and len(item) != typesize:  # numpy.float64 is a float too
-        return _item(float(value), typesize)
+    if isinstance(value, float | complex) and len(item) != typesize:
+        # numpy.float64 is a float too, numpy.complex128 a complex.
+        return _item(complex(value) if isinstance(value, complex) else float(value), typesize)
     if len(item) != typesize:
         raise ParameterError(
             f"value has {len(item)} bytes, an item {typesize}",

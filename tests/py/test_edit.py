@@ -267,6 +267,7 @@ def test_edits_that_fail_change_nothing(place, tmp_path):
         lambda: s.fill_special(-1, b2.SpecialValue.ZERO),
         lambda: s.fill_special(5, b2.SpecialValue.VALUE, b"abc"),
         lambda: s.fill_special(5, b2.SpecialValue.VALUE),
+        lambda: s.fill_special(5, b2.SpecialValue.VALUE, 1 + 2j),  # in 4 bytes
         lambda: s.fill_special(5, b2.SpecialValue.ZERO, b"abcd"),
     ):
         with pytest.raises(ValueError):
@@ -376,3 +377,15 @@ def test_copying_chunks(tmp_path):
     assert t.vlmeta["a"] == 1
     with pytest.raises(ValueError):
         t.copy_chunks(t)
+
+
+@pytest.mark.parametrize("dtype", ["c8", "c16", "f2", "f4", "f8", "i2"])
+def test_special_values_are_numbers(dtype):
+    s = b2.SChunk(chunksize=160, cparams={"typesize": np.dtype(dtype).itemsize})
+    number = 1 + 2j if dtype[0] == "c" else 3 if dtype[0] == "i" else 1.5
+    scalar = np.dtype(dtype).type(number)
+    for value in (number, scalar, np.complex128(number) if dtype == "c8" else scalar):
+        s.fill_special(2, b2.SpecialValue.VALUE, value)
+    s.append_data(bytes(160))
+    s.update_special(s.nchunks - 1, b2.SpecialValue.VALUE, number)
+    np.testing.assert_array_equal(np.frombuffer(s[:], dtype), scalar)
