@@ -42,6 +42,7 @@ from .partition import (
     short_block_nbytes,
     slab_of,
     to_shape,
+    to_sizes,
     whole_part,
 )
 from .schunk import ARRAY_META, SChunk, split_storage
@@ -60,7 +61,8 @@ _KEYWORDS = tuple(dict.fromkeys((*_ND_KEYWORDS, *params.field_names(Keeping), "p
 _SLOW_CODECS = (Codec.ZLIB, Codec.ZSTD)  # at decoding
 _LEAST_FITTED = 1 << 20  # bytes of an array; smaller ones are not looked at
 _NOISY_RATIO, _REGULAR_RATIO = 3, 12  # below the first, above the second
-_OWN_FACTS = {"dtype", "chunks", "blocks"}  # of an array
+_PARTS = ("chunks", "blocks")
+_OWN_FACTS = {"dtype", *_PARTS}  # of an array
 _OWN_META = (*ARRAY_META, EXTENSION_META)  # metalayers that follow from shapes and dtype
 _NUMBERS = "biufc"  # kinds of dtypes
 _SMALL_TYPESIZE = 255  # chunk headers tell no larger one, so values beyond it cannot be repeated
@@ -175,6 +177,7 @@ def asarray(array: Any, copy: bool | None = None, **kwargs: Any) -> NDArray:
         return array
     if copy is False:
         raise ValueError("a copy is needed: the data must be compressed")
+    kwargs = _with_shapes(kwargs)
     dtype = kwargs.pop("dtype", None)
     if isinstance(array, NDArray):
         return _copy(array, dtype, kwargs)
@@ -217,16 +220,23 @@ def _flattened(source: Any, dtype: np.dtype[Any]) -> Any:
     return source
 
 
+def _with_shapes(kwargs: Mapping[str, Any]) -> dict[str, Any]:
+    """`kwargs` with chunks and blocks, if they are given, as shapes."""
+    parts = {name: to_shape(kwargs[name], name) for name in _PARTS if kwargs.get(name) is not None}
+    return {**kwargs, **parts}
+
+
 def _adopt_partition(source: Any, dtype: np.dtype[Any], kwargs: dict[str, Any]) -> None:
     """Make the source's chunks and blocks the defaults of the new array, where they fit."""
     shape = tuple(source.shape)
-    for name in ("chunks", "blocks"):
+    for name in _PARTS:
         part = getattr(source, name, None)
         plain = isinstance(part, tuple) and all(isinstance(n, int) and n > 0 for n in part)
         if name in kwargs or not plain or part is None or len(part) != len(shape) or 0 in shape:
             continue
         part = tuple(min(p, n) for p, n in zip(part, shape, strict=True))
-        if fits_format(kwargs.get("chunks", part), part, dtype.itemsize):
+        chunks = kwargs.get("chunks") or part
+        if len(chunks) == len(part) and fits_format(chunks, part, dtype.itemsize):
             kwargs[name] = part
 
 
@@ -243,6 +253,7 @@ def copy(array: Any, dtype: Any = None, **kwargs: Any) -> NDArray:
 
 
 def _copy(source: NDArray, dtype: Any, kwargs: dict[str, Any]) -> NDArray:
+    kwargs = _with_shapes(kwargs)
     _same_place(source, kwargs)
     dt = source.dtype if dtype is None else check_dtype(dtype)
     same_chunks = dt == source.dtype and _takes_over(kwargs)
@@ -403,15 +414,17 @@ def _special(shape: Any, dtype: Any, kind: SpecialValue, kwargs: Mapping[str, An
 
 
 def full(shape: Any, fill_value: Any, dtype: Any = None, **kwargs: Any) -> NDArray:
-    """An array of one value, of the value's dtype when none is given.
+    """An array of one value, which may be an array of one item; of its dtype when none is given.
 
     Raises OverflowError for an integer that the dtype cannot hold.
     """
     dt = None if dtype is None else check_dtype(dtype)
-    is_record = dt is not None and dt.fields is not None and isinstance(fill_value, tuple)
+    is_record = dt is not None and dt.fields is not None and isinstance(fill_value, tuple | list)
     value = np.asarray(fill_value, dt if is_record else None)
-    if value.ndim:
+    if value.size != 1:
         raise ParameterError(f"fill_value must be one value, not of shape {value.shape}", field="fill_value")
+    if value.ndim:
+        fill_value = value = value.reshape(())
     dt = check_dtype(value.dtype) if dt is None else dt
     return _uniform(shape, as_items(fill_value, dt) if dt.kind in _NUMBERS else value.astype(dt), kwargs)
 
@@ -616,7 +629,7 @@ def reshape(src: Any, shape: Any, c_order: bool = True, **kwargs: Any) -> NDArra
 
 def _full_shape(shape: Any, nitems: int) -> Shape:
     """A shape for so many items, in which -1 stands for the size that follows from the others."""
-    sizes = list(shape) if isinstance(shape, tuple | list) else [shape]
+    sizes = list(to_sizes(shape))
     if sizes.count(-1) == 1:
         rest = math.prod(n for n in sizes if n != -1)
         sizes[sizes.index(-1)] = nitems // rest if rest else 0
@@ -685,6 +698,7 @@ def concat(arrays: Sequence[Any], /, axis: int = 0, **kwargs: Any) -> NDArray:
     sources = [a if is_source(a) else np.asarray(a) for a in arrays]
     if not sources:
         raise ParameterError("concat() needs at least one array")
+    kwargs = _with_shapes(kwargs)
     ndim = len(sources[0].shape)
     axis = _axis(axis, ndim)
     rest = [(*a.shape[:axis], *a.shape[axis + 1 :]) for a in sources]

@@ -35,16 +35,23 @@ _MAX_PART = (1 << 31) - 1  # of a chunk's or block's axis
 Shape = tuple[int, ...]
 
 
-def to_shape(shape: Any, name: str = "shape") -> Shape:
-    """A shape from an int, tuple or list; TypeError, ParameterError or LimitError otherwise."""
+def to_sizes(shape: Any, name: str = "shape") -> Shape:
+    """The integers that an int, tuple, list or array of one axis stands for; TypeError otherwise."""
     if isinstance(shape, int | np.integer):
         shape = (shape,)
-    if not isinstance(shape, tuple | list):
-        raise TypeError(f"{name} must be an int, tuple or list, not {type(shape).__name__}")
+    if not isinstance(shape, tuple | list) and not (isinstance(shape, np.ndarray) and shape.ndim == 1):
+        raise TypeError(
+            f"{name} must be an int, tuple, list or array of one axis, not {type(shape).__name__}"
+        )
     try:
-        result = tuple(int(n.__index__()) for n in shape)
+        return tuple(int(n.__index__()) for n in shape)
     except AttributeError:
         raise TypeError(f"{name} {shape} must hold integers") from None
+
+
+def to_shape(shape: Any, name: str = "shape") -> Shape:
+    """A shape from what to_sizes() takes; TypeError, ParameterError or LimitError otherwise."""
+    result = to_sizes(shape, name)
     if len(result) > MAX_DIM:
         raise LimitError(f"{name} has {len(result)} dimensions, more than {MAX_DIM}", field=name)
     if any(n > _MAX_SIZE for n in result):

@@ -451,6 +451,37 @@ def test_reshaping_in_parts(rows, monkeypatch):
     same(b2.reshape(Recorder(a), (120, 130), chunks=(50, 40)), a.reshape(120, 130))
 
 
+def test_arrays_as_shapes():
+    b = b2.zeros(np.array([4, 4]), chunks=np.array([2, 4]), blocks=np.array([1, 4], "u1"))
+    assert (b.shape, b.chunks, b.blocks) == ((4, 4), (2, 4), (1, 4))
+    for chunks in (np.array([2, 4]), [2, 4]):  # blocks are those of the source, as with a tuple
+        for made in (b.copy(chunks=chunks), b2.concat([b, b], chunks=chunks), b2.asarray(b, chunks=chunks)):
+            assert made.blocks == b.blocks
+    b.resize(np.array([4, 3]))
+    assert b.shape == (4, 3) and b.reshape(np.array([-1, 6])).shape == (2, 6)
+    for shape in (np.array([4.0, 3]), np.array([[4, 3]]), np.array(["4"])):
+        for call in (b2.zeros, b.resize, b.reshape):
+            with pytest.raises(TypeError, match=r"shape"):
+                call(shape)
+
+
+def test_values_in_arrays_of_one_item():
+    dtype = [("a", "i4"), ("b", "f8")]
+    for value, dt in (
+        (np.array([5]), None),
+        ([[5]], "u1"),
+        (b2.asarray([5.5]), "f4"),
+        ([(1, 2)], dtype),
+        (np.array(["a"]), "U3"),
+    ):
+        same(b2.full((2,), value, dt), np.full((2,), np.asarray(value, dt).reshape(()), dt))
+    for value in ([1, 2], [], [(1, 2), (3, 4)]):
+        with pytest.raises(ValueError, match="one value"):
+            b2.full((2,), value)
+    with pytest.raises(OverflowError):
+        b2.full((2,), np.array([300]), "u1")
+
+
 def test_bad_shapes():
     b = b2.asarray(np.arange(12))
     for shape in [(5,), (-1, 5), (-1, -1), (12, 0), (-2, 6), (0, -1)]:
