@@ -11,6 +11,7 @@ SPDX-License-Identifier: BSD-3-Clause
 from __future__ import annotations
 
 import contextlib
+import itertools
 import math
 import operator
 import os
@@ -24,7 +25,7 @@ from . import meta as metas
 from . import params
 from ._ffi import lib
 from .compress import compress2
-from .dtype import check_dtype, extension_name
+from .dtype import check_dtype, extension_name, leaves_open, settled, to_array
 from .errors import ParameterError
 from .indexing import parse_key
 from .ndarray import EXTENSION_META, Array, NDArray, encode_meta, new_nd
@@ -181,8 +182,8 @@ def asarray(array: Any, copy: bool | None = None, **kwargs: Any) -> NDArray:
     dtype = kwargs.pop("dtype", None)
     if isinstance(array, NDArray):
         return _copy(array, dtype, kwargs)
-    source = array if is_source(array) else np.asarray(array)
-    dt = check_dtype(source.dtype if dtype is None else dtype)
+    source = array if is_source(array) else to_array(array, dtype)
+    dt = settled(source.dtype if dtype is None else dtype, source)
     in_memory = isinstance(source, np.ndarray)
     if not in_memory:
         _adopt_partition(source, dt, kwargs)
@@ -197,7 +198,7 @@ def _is_as_asked(array: NDArray, kwargs: Mapping[str, Any]) -> bool:
         return False
     parts = [name for name in asked if name != "dtype"]
     same_parts = all(to_shape(asked[name], name) == getattr(array, name) for name in parts)
-    return same_parts and np.dtype(asked.get("dtype", array.dtype)) == array.dtype
+    return same_parts and settled(asked.get("dtype", array.dtype), array) == array.dtype
 
 
 def is_source(obj: Any) -> bool:
@@ -255,7 +256,7 @@ def copy(array: Any, dtype: Any = None, **kwargs: Any) -> NDArray:
 def _copy(source: NDArray, dtype: Any, kwargs: dict[str, Any]) -> NDArray:
     kwargs = _with_shapes(kwargs)
     _same_place(source, kwargs)
-    dt = source.dtype if dtype is None else check_dtype(dtype)
+    dt = source.dtype if dtype is None else settled(dtype, source)
     same_chunks = dt == source.dtype and _takes_over(kwargs)
     kwargs = _inherit(source, dict(kwargs))
     kwargs.setdefault("chunks", source.chunks)
@@ -289,11 +290,12 @@ def astype(array: Any, dtype: Any, casting: Any = "unsafe", copy: bool = True, *
     Raises TypeError when `casting` (as in numpy.can_cast) does not allow it.
     """
     source = array if isinstance(array, NDArray) else asarray(array)
-    if not np.can_cast(source.dtype, dtype, casting):
-        raise TypeError(f"cannot cast from {source.dtype} to {np.dtype(dtype)} by the rule {casting!r}")
-    if not copy and np.dtype(dtype) == source.dtype and not kwargs:
+    dt = settled(dtype, source)
+    if not np.can_cast(source.dtype, dt, casting):
+        raise TypeError(f"cannot cast from {source.dtype} to {dt} by the rule {casting!r}")
+    if not copy and dt == source.dtype and not kwargs:
         return source
-    return _copy(source, dtype, kwargs)
+    return _copy(source, dt, kwargs)
 
 
 def frombuffer(buffer: Buffer, shape: Any, dtype: Any = np.uint8, **kwargs: Any) -> NDArray:
@@ -313,6 +315,7 @@ def fromiter(iterable: Iterable[Any], shape: Any, dtype: Any, c_order: bool = Tr
 
     Parameters
     ----------
+    dtype : one without a size or unit gets that of all items, which are then in memory at once
     c_order : True: items are placed in C order.  Where a row of chunks has more than 64 MB, they are
         first gathered, compressed, in a temporary file beside `urlpath`, or in memory when the new
         array is kept there, too.  False: in the order of storage, one chunk after the other, each in C
@@ -322,8 +325,12 @@ def fromiter(iterable: Iterable[Any], shape: Any, dtype: Any, c_order: bool = Tr
     ------
     ValueError : the iterable has too few items
     """
-    shape, dt = to_shape(shape), check_dtype(dtype)
-    items = Items(iterable, math.prod(shape), dt)
+    shape = to_shape(shape)
+    n = math.prod(shape)
+    if leaves_open(dtype):
+        iterable = to_array(list(itertools.islice(iterable, n)), dtype)
+    dt = settled(dtype, iterable)
+    items = Items(iterable, n, dt)
 
     def fill(new: NDArray) -> None:
         rows = slab_of(new.shape, new.chunks, ROWS_NBYTES // dt.itemsize)
@@ -332,7 +339,7 @@ def fromiter(iterable: Iterable[Any], shape: Any, dtype: Any, c_order: bool = Tr
         elif in_order(new.shape, rows):
             new._fill_from(InStorageOrder(new.shape, items.take, ROWS_NBYTES))
         else:
-            with _gathered(items, math.prod(shape), dt, new) as flat:
+            with _gathered(items, n, dt, new) as flat:
                 new._fill_from(Reshaped(flat, new.shape, dt))
 
     return _build(shape, dt, kwargs, fill)
@@ -410,7 +417,8 @@ def nans(shape: Any, dtype: Any = np.float64, **kwargs: Any) -> NDArray:
 
 
 def _special(shape: Any, dtype: Any, kind: SpecialValue, kwargs: Mapping[str, Any]) -> NDArray:
-    return _build(shape, dtype, kwargs, lambda new: None if 0 in new.shape else _fill_special(new, kind))
+    dt = settled(dtype)  # texts without a size have one character
+    return _build(shape, dt, kwargs, lambda new: None if 0 in new.shape else _fill_special(new, kind))
 
 
 def full(shape: Any, fill_value: Any, dtype: Any = None, **kwargs: Any) -> NDArray:
@@ -418,14 +426,13 @@ def full(shape: Any, fill_value: Any, dtype: Any = None, **kwargs: Any) -> NDArr
 
     Raises OverflowError for an integer that the dtype cannot hold.
     """
-    dt = None if dtype is None else check_dtype(dtype)
-    is_record = dt is not None and dt.fields is not None and isinstance(fill_value, tuple | list)
-    value = np.asarray(fill_value, dt if is_record else None)
+    is_record = dtype is not None and np.dtype(dtype).fields and isinstance(fill_value, tuple | list)
+    value = np.asarray(fill_value, dtype) if is_record else to_array(fill_value, dtype)
     if value.size != 1:
         raise ParameterError(f"fill_value must be one value, not of shape {value.shape}", field="fill_value")
     if value.ndim:
         fill_value = value = value.reshape(())
-    dt = check_dtype(value.dtype) if dt is None else dt
+    dt = settled(value.dtype if dtype is None else dtype, value)
     return _uniform(shape, as_items(fill_value, dt) if dt.kind in _NUMBERS else value.astype(dt), kwargs)
 
 
@@ -704,7 +711,8 @@ def concat(arrays: Sequence[Any], /, axis: int = 0, **kwargs: Any) -> NDArray:
     rest = [(*a.shape[:axis], *a.shape[axis + 1 :]) for a in sources]
     if any(len(a.shape) != ndim or r != rest[0] for a, r in zip(sources, rest, strict=True)):
         raise ParameterError(f"shapes {[a.shape for a in sources]} differ beyond axis {axis}")
-    dtype = kwargs.pop("dtype", None) or _common_dtype([a.dtype for a in sources])
+    asked = kwargs.pop("dtype", None)
+    dtype = _common_dtype([a.dtype if asked is None else settled(asked, a) for a in sources])
     joined, takes_over = Joined(sources, axis), _takes_over(kwargs)
     for source in sources:
         if isinstance(source, NDArray):

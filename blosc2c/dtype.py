@@ -29,6 +29,38 @@ def check_dtype(dtype: Any) -> np.dtype[Any]:
     return without_records(dt)
 
 
+def leaves_open(dtype: Any) -> bool:
+    """Whether a dtype says no size or unit, as "U", "S", "V", "M8" and "m8" do."""
+    dt: np.dtype[Any] = np.dtype(dtype)
+    if dt.kind in "mM":
+        return np.datetime_data(dt)[0] == "generic"
+    return dt.kind in "SUV" and dt.itemsize == 0 and dt.names is None and dt.subdtype is None
+
+
+def settled(dtype: Any, source: Any = None) -> np.dtype[Any]:
+    """check_dtype(); what a dtype leaves open is what NumPy makes of the items of a source, or of none.
+
+    Mostly it follows from their dtype; sizes of objects, and the unit of dates in texts, from themselves.
+    """
+    dt: np.dtype[Any] = np.dtype(dtype)
+    if leaves_open(dt):
+        items = np.empty(0, dt if source is None else source.dtype)
+        kind = items.dtype.kind
+        if source is not None and (kind in "OT" or (kind in "SU" and dt.kind in "mM")):
+            items = np.asarray(source[tuple(slice(0, n) for n in source.shape)])
+        dt = items.astype(dt).dtype.newbyteorder(dt.byteorder)
+    return check_dtype(dt)
+
+
+def to_array(values: Any, dtype: Any) -> np.ndarray[Any, Any]:
+    """The array that NumPy makes of anything, of which settled() tells what a dtype leaves open.
+
+    Numbers become texts here when such are asked for: later only the longest of their dtype is known.
+    """
+    asked = dtype is not None and leaves_open(dtype) and np.dtype(dtype).kind in "SUV"
+    return np.asarray(values, dtype if asked else None)
+
+
 def without_records(dtype: np.dtype[Any]) -> np.dtype[Any]:
     """The dtype with np.void in place of np.record, which differs in how Python shows it and gets at fields."""
     if dtype.subdtype is not None:

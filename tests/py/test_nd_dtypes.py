@@ -187,6 +187,56 @@ def test_record_arrays(dtype):
     assert str(b2.unpack_tensor(b2.pack_tensor(a)).dtype) == str(fields)
 
 
+def _left_open(source, dtype):
+    # Of dates in lists that are no dates yet, NumPy takes the numbers whatever their units.
+    return np.array(source).astype(dtype) if dtype in ("M8", "m8") else np.array(source, dtype)
+
+
+@pytest.mark.parametrize("dtype", [str, "S", "V", "M8", "m8"], ids=str)
+@pytest.mark.parametrize(
+    "source",
+    [
+        [1, 22],
+        ["2020-01-01", "2020-01-01T05"],
+        [b"a", b"bb"],
+        [np.datetime64("2020-01-01"), np.datetime64("2020-01-02T05")],
+        [np.timedelta64(1, "h"), np.timedelta64(1, "m")],
+        np.array([1, "abc"], object),
+        np.arange(3, dtype="i2"),
+        np.array(["2020-01-01"], "M8[D]"),
+        np.array(["1"], "U7"),
+    ],
+    ids=lambda source: f"{type(source).__name__}{source}",
+)
+def test_sizes_and_units_that_are_left_open(source, dtype):
+    """What NumPy makes of them."""
+    try:
+        want, last = _left_open(source, dtype), _left_open(source[-1:], dtype)
+    except (TypeError, ValueError):
+        return
+    same(b2.asarray(source, dtype=dtype), want)
+    if isinstance(source, list):
+        same(b2.fromiter(source, want.shape, dtype), want)
+        same(b2.full((2,), source[-1], dtype), np.repeat(last, 2))
+    elif source.dtype != object:
+        stored = b2.asarray(source)
+        for made in (stored.astype(dtype), b2.copy(stored, dtype), b2.asarray(stored, dtype=dtype)):
+            same(made, want)
+        same(b2.concat([stored, source], dtype=dtype), np.concatenate([want, want]))
+        assert b2.asarray(made, dtype=dtype) is made
+
+
+@pytest.mark.parametrize("dtype", [str, "S", ">U", "M8", ">m8"])
+def test_sizes_that_follow_from_nothing(dtype):
+    want = {"S": "S1", str: "U1", ">U": ">U1"}.get(dtype, dtype)
+    for made in (b2.zeros((2,), dtype), b2.empty((2,), dtype), b2.zeros_like(np.zeros(2), dtype)):
+        assert made.dtype == want and made.dtype.byteorder == np.dtype(want).byteorder
+        np.testing.assert_array_equal(made[...].view("u1"), 0)
+    assert b2.fromiter([], (0,), str).dtype == b2.asarray([], dtype=str).dtype == "U1"
+    with pytest.raises(TypeError, match="no bytes"):
+        b2.frombuffer(b"ab", (2,), "S")
+
+
 @pytest.mark.parametrize("name", ["finfo", "__name__", "no such", 5, None, ["bfloat16"], "int8"])
 def test_names_of_nothing(name):
     """A name that comes from a file picks a dtype of ml_dtypes of the right size, or nothing."""
