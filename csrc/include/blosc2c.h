@@ -401,7 +401,7 @@ typedef struct b2c_schunk b2c_schunk;
  * Added to the mode READ or UPDATE: several handles, of any process and of the reference library,
  * change the frame in turns.  Every edit waits for the lock file beside the frame (<path>.b2lock,
  * <directory>/.b2lock), sees what others have stored, and is itself stored when it returns.
- * <path> is here without symbolic links; the reference library takes it as it is given.
+ * <path> is as it is given: a symbolic link and what it leads to have two locks, here and there.
  * Reads show what others have stored at the last edit, lock or refresh of this handle; see
  * b2c_schunk_lock().  The lock is advisory: only those who ask for it are kept out.
  */

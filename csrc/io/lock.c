@@ -132,19 +132,22 @@ static bool is_at_path(const b2i_lock *l)
     return lstat(l->path, &info) == 0 && info.st_dev == l->dev && info.st_ino == l->ino;
 }
 
-/* A lock that is not open yet, with the name of its file: the same by whatever links. */
+/*
+ * A lock that is not open yet, with the name of its file: that of the frame as it is given, for so
+ * the reference library names it, also through a symbolic link.
+ */
 static b2c_status name_lock(const char *path, bool is_dir, b2i_lock **out, b2c_error *err)
 {
     const char *suffix = is_dir ? "/" B2I_LOCK_NAME : B2I_LOCK_NAME;
-    char *real;
-    B2I_TRY(b2i_fs_real_path(path, &real, err));
-    size_t n = strlen(real), nsuffix = strlen(suffix);
+    char *name;
+    B2I_TRY(b2i_fs_absolute_path(path, &name, err));
+    size_t n = strlen(name), nsuffix = strlen(suffix);
     b2i_lock *l = b2i_calloc(sizeof *l + n + nsuffix + 1);
     if (l != NULL) {
-        memcpy(l->path, real, n);
+        memcpy(l->path, name, n);
         memcpy(l->path + n, suffix, nsuffix);
     }
-    b2i_free(real);
+    b2i_free(name);
     *out = l;
     return l == NULL ? b2i_fail_memory(err) : B2C_OK;
 }
