@@ -256,21 +256,28 @@ void b2i_redo_make(const b2i_redo_log *log, const b2i_redo *redo, uint8_t out[B2
 void b2i_pointer_make(const b2i_redo_log *log, const b2i_redo *redo, uint64_t place, b2i_span chunk,
                       uint8_t out[B2I_POINTER_LEN]);
 
-/* A chunk at 'at' of io, of which 'end' is the size, with sound records that continue the log. */
+/* Where a chunk may stand with its records: at 'at' of io, of which 'end' is the size. */
 typedef struct b2i_redo_place {
     b2i_io *io;
     uint64_t at, end;
     b2i_entry entry;
 } b2i_redo_place;
-bool b2i_redo_find(const b2i_redo_place *place, const b2i_redo_log *log, const b2c_limits *limits,
-                   b2i_scratch *scratch, b2i_chunk_head *head, b2i_redo *redo);
+
+/* *found: its redo record continues the log.  Of the chunk, its header is looked at. */
+b2c_status b2i_redo_look(const b2i_redo_place *place, const b2i_redo_log *log, b2i_chunk_head *head,
+                         b2i_redo *redo, bool *found, b2c_error *err);
+
+/* *fits: the chunk is the one of its checksum record.  B2C_E_LIMIT; limits may be NULL. */
+b2c_status b2i_redo_check(const b2i_redo_place *place, const b2i_chunk_head *head,
+                          const b2c_limits *limits, b2i_scratch *scratch, bool *fits,
+                          b2c_error *err);
 
 /*
- * Makes the edit of a chunk at 'entry' in the state of the replay, that of s; *done is false when
- * it does not allow it.
+ * Makes the edit of a chunk at 'entry' in the state of the replay, that of s.  B2C_E_CORRUPT when
+ * the state does not allow it, B2C_E_LIMIT when the limits of s do not.
  */
 b2c_status b2i_redo_apply(const b2c_schunk *s, b2i_replay *replay, const b2i_redo *redo,
-                          b2i_entry entry, const b2i_chunk_head *head, bool *done, b2c_error *err);
+                          b2i_entry entry, const b2i_chunk_head *head, b2c_error *err);
 
 /* ---- stores ---- */
 

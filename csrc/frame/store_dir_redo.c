@@ -78,33 +78,57 @@ static b2c_status read_next(b2i_dir_store *d, const b2i_state *now, uint64_t fir
     return B2C_OK;
 }
 
+/* An edit of the log: a chunk file. */
+typedef struct step {
+    b2i_redo redo;
+    b2i_chunk_head head;
+} step;
+
+/* The edit that continues the log. */
+static b2c_status find_step(b2i_dir_store *d, const b2c_limits *limits, b2i_scratch *scratch,
+                            step *out, bool *found, b2c_error *err)
+{
+    b2i_redo_place place = { .entry = d->next };
+    *found = false;
+    if (!d->has_log || d->next > B2I_DIR_MAX_NUMBER) {
+        return B2C_OK;
+    }
+    b2c_status st = b2i_dir_open_chunk(d, d->next, &place.io, &place.end, err);
+    if (st == B2C_E_CORRUPT) { /* it is not there */
+        return B2C_OK;
+    }
+    B2I_TRY(st);
+    st = b2i_redo_look(&place, &d->log, &out->head, &out->redo, found, err);
+    if (st == B2C_OK && *found) {
+        st = b2i_redo_check(&place, &out->head, limits, scratch, found, err);
+    }
+    b2i_dir_close_chunk(d, place.io);
+    return st;
+}
+
+static b2c_status take_steps(b2i_dir_store *d, b2c_schunk *s, b2i_replay *replay,
+                             b2i_scratch *scratch, b2c_error *err)
+{
+    step next;
+    bool found;
+    for (;;) {
+        B2I_TRY(find_step(d, &s->limits, scratch, &next, &found, err));
+        if (!found) {
+            return B2C_OK;
+        }
+        B2I_TRY(b2i_redo_apply(s, replay, &next.redo, d->next, &next.head, err));
+        d->next++;
+        d->log.seq++;
+        d->is_dirty = d->base.is_writable;
+    }
+}
+
 /* Takes up the chunks that were appended after the last commit. */
 static b2c_status roll_forward(b2i_dir_store *d, b2c_schunk *s, b2c_error *err)
 {
     b2i_scratch scratch = { 0 };
-    b2i_chunk_head head;
-    b2i_redo redo;
-    b2i_redo_place place = { .at = 0 };
-    b2c_status st = B2C_OK;
     b2i_replay replay = { .state = &s->now };
-    for (bool done = true; st == B2C_OK && done && d->has_log && d->next <= B2I_DIR_MAX_NUMBER;) {
-        st = b2i_dir_open_chunk(d, d->next, &place.io, &place.end, err);
-        if (st != B2C_OK) {
-            st = st == B2C_E_CORRUPT ? B2C_OK : st; /* there is none, and no more to take up */
-            break;
-        }
-        place.entry = d->next;
-        done = b2i_redo_find(&place, &d->log, &s->limits, &scratch, &head, &redo);
-        b2i_dir_close_chunk(d, place.io);
-        if (done) {
-            st = b2i_redo_apply(s, &replay, &redo, place.entry, &head, &done, err);
-        }
-        if (st == B2C_OK && done) {
-            d->next++;
-            d->log.seq++;
-            d->is_dirty = d->base.is_writable;
-        }
-    }
+    b2c_status st = take_steps(d, s, &replay, &scratch, err);
     b2i_replay_end(&replay);
     b2i_scratch_free(&scratch);
     return st;

@@ -147,8 +147,8 @@ b2c_status b2i_file_compact(b2i_store *store, b2c_schunk *s, b2c_error *err);
 /* The log that the next edit continues. */
 b2i_redo_log b2i_file_redo_log(const b2i_file_store *f);
 
-/* Whether somebody has continued it meanwhile. */
-bool b2i_file_has_more(const b2i_file_store *f);
+/* *has: somebody has continued it meanwhile. */
+b2c_status b2i_file_has_more(const b2i_file_store *f, bool *has, b2c_error *err);
 
 void b2i_commit_record_make(const b2i_file_store *f, uint64_t frame_len,
                             uint8_t out[B2I_COMMIT_RECORD_LEN]);

@@ -142,37 +142,64 @@ static bool parse_pointer(const b2i_redo_log *log, b2i_span bytes, uint64_t *pla
            parse_redo(log, b2i_span_sub(bytes, 24, B2I_REDO_LEN), redo);
 }
 
-/* Reads a chunk with its record and 'n' bytes more; whether the record fits the chunk. */
-static bool read_chunk(const b2i_redo_place *place, size_t n, const b2c_limits *limits,
-                       b2i_scratch *scratch, b2i_chunk_head *head, b2i_span *record)
+/* Reads n bytes at 'at' of the file; *found false: it ends before. */
+static b2c_status read_at(const b2i_redo_place *place, uint64_t at, uint8_t *dst, size_t n,
+                          bool *found, b2c_error *err)
 {
-    b2i_io *io = place->io;
-    uint64_t at = place->at;
-    uint8_t first[B2C_HEADER_LEN];
-    if (at > place->end || place->end - at < sizeof first ||
-        io->ops->read(io, at, first, sizeof first, NULL) != B2C_OK ||
-        b2i_chunk_head_parse(b2i_span_of(first, sizeof first), limits, head, NULL) != B2C_OK) {
-        return false;
+    *found = at <= place->end && place->end - at >= n;
+    b2c_status st = *found ? place->io->ops->read(place->io, at, dst, n, err) : B2C_OK;
+    if (st == B2C_E_TRUNCATED) { /* somebody has cut it meanwhile */
+        *found = false;
+        return B2C_OK;
     }
-    n += B2I_RECORD_LEN;
-    if (head->nbytes == 0 || place->end - at < head->cbytes + (uint64_t)n) {
-        return false;
-    }
-    uint8_t *p = b2i_scratch_get(scratch, head->cbytes + n);
-    if (p == NULL || io->ops->read(io, at, p, head->cbytes + n, NULL) != B2C_OK) {
-        return false;
-    }
-    *record = b2i_span_of(p + head->cbytes, n);
-    return b2i_record_fits(*record, b2i_span_of(p, head->cbytes), place->entry);
+    return st;
 }
 
-bool b2i_redo_find(const b2i_redo_place *place, const b2i_redo_log *log, const b2c_limits *limits,
-                   b2i_scratch *scratch, b2i_chunk_head *head, b2i_redo *redo)
+/* The header of a chunk and n bytes behind it; *found false: no record can be there. */
+static b2c_status read_head(const b2i_redo_place *place, b2i_chunk_head *head, uint8_t *record,
+                            size_t n, bool *found, b2c_error *err)
 {
-    b2i_span record;
-    return read_chunk(place, B2I_REDO_LEN, limits, scratch, head, &record) &&
-           (record.p[4] & B2I_RECORD_FLAG_REDO) != 0 &&
-           parse_redo(log, b2i_span_sub(record, B2I_RECORD_LEN, B2I_REDO_LEN), redo);
+    uint8_t first[B2C_HEADER_LEN];
+    B2I_TRY(read_at(place, place->at, first, sizeof first, found, err));
+    /* The limits are for what is a chunk of the log, not for any bytes. */
+    *found = *found &&
+             b2i_chunk_head_parse(b2i_span_of(first, sizeof first), NULL, head, NULL) == B2C_OK &&
+             head->nbytes > 0;
+    if (*found) {
+        B2I_TRY(read_at(place, place->at + head->cbytes, record, n, found, err));
+    }
+    *found = *found && b2i_record_extent(b2i_span_of(record, n), head, place->entry) > 0;
+    return B2C_OK;
+}
+
+b2c_status b2i_redo_look(const b2i_redo_place *place, const b2i_redo_log *log, b2i_chunk_head *head,
+                         b2i_redo *redo, bool *found, b2c_error *err)
+{
+    uint8_t record[B2I_RECORD_LEN + B2I_REDO_LEN];
+    B2I_TRY(read_head(place, head, record, sizeof record, found, err));
+    *found = *found && (record[4] & B2I_RECORD_FLAG_REDO) != 0 &&
+             parse_redo(log, b2i_span_of(record + B2I_RECORD_LEN, B2I_REDO_LEN), redo);
+    return B2C_OK;
+}
+
+b2c_status b2i_redo_check(const b2i_redo_place *place, const b2i_chunk_head *head,
+                          const b2c_limits *limits, b2i_scratch *scratch, bool *fits,
+                          b2c_error *err)
+{
+    size_t n = head->cbytes + (size_t)B2I_RECORD_LEN;
+    b2c_status st = b2i_chunk_head_check_limit(head, limits, err);
+    if (st != B2C_OK) {
+        b2i_err_shift(err, place->at);
+        return st;
+    }
+    uint8_t *p = b2i_scratch_get(scratch, n);
+    if (p == NULL) {
+        return b2i_fail_memory(err);
+    }
+    B2I_TRY(read_at(place, place->at, p, n, fits, err));
+    *fits = *fits && b2i_record_fits(b2i_span_of(p + head->cbytes, B2I_RECORD_LEN),
+                                     b2i_span_of(p, head->cbytes), place->entry);
+    return B2C_OK;
 }
 
 /* Whether the edit is possible in the state that it claims to follow. */
@@ -185,23 +212,42 @@ static bool is_possible(const b2i_state *now, const b2i_redo *redo)
     return redo->kind == B2I_REDO_INSERT ? redo->nchunk <= n : redo->nchunk < n;
 }
 
+static b2c_status fail_impossible(b2c_error *err)
+{
+    return b2i_fail(err, B2C_E_CORRUPT, B2C_NO_OFFSET,
+                    "the log of a killed writer tells of an edit that is not possible");
+}
+
 b2c_status b2i_redo_apply(const b2c_schunk *s, b2i_replay *replay, const b2i_redo *redo,
-                          b2i_entry entry, const b2i_chunk_head *head, bool *done, b2c_error *err)
+                          b2i_entry entry, const b2i_chunk_head *head, b2c_error *err)
 {
     b2i_state *now = replay->state;
-    *done = false;
-    if (!is_possible(now, redo) || now->nchunks >= s->limits.max_nchunks) {
-        return B2C_OK;
+    bool done;
+    if (!is_possible(now, redo)) {
+        return fail_impossible(err);
+    }
+    if (redo->kind != B2I_REDO_UPDATE && now->nchunks >= s->limits.max_nchunks) {
+        return b2i_fail_limit(err, B2C_NO_OFFSET, "max_nchunks",
+                              "with what a killed writer has added, these are more chunks than "
+                              "the limit",
+                              s->limits.max_nchunks, now->nchunks + 1);
     }
     if (head->special != B2C_SPECIAL_NONE && head->special != B2C_SPECIAL_VALUE) {
         entry = b2i_special_entry(head->special); /* others have got their payload */
     }
     b2i_places_forget(now);
-    B2I_TRY(b2i_replay_edit(replay, *redo, entry, head->nbytes, done, err));
-    if (*done) {
-        now->has_vlblocks = now->has_vlblocks || head->has_vlblocks;
-        now->cbytes += (entry & B2I_ENTRY_SPECIAL) != 0 ? 0 : head->cbytes;
+    B2I_TRY(b2i_replay_edit(replay, *redo, entry, head->nbytes, &done, err));
+    if (!done) {
+        return fail_impossible(err);
     }
+    if (now->nbytes > s->limits.max_nbytes) {
+        return b2i_fail_limit(err, B2C_NO_OFFSET, "max_nbytes",
+                              "with what a killed writer has added, the frame decodes to more "
+                              "than the limit",
+                              s->limits.max_nbytes, now->nbytes);
+    }
+    now->has_vlblocks = now->has_vlblocks || head->has_vlblocks;
+    now->cbytes += (entry & B2I_ENTRY_SPECIAL) != 0 ? 0 : head->cbytes;
     return B2C_OK;
 }
 
@@ -217,78 +263,92 @@ b2i_redo_log b2i_file_redo_log(const b2i_file_store *f)
 /* An edit of the log, and how many bytes behind the chunks tell it. */
 typedef struct step {
     b2i_redo redo;
-    b2i_entry entry;
+    b2i_redo_place place;
     b2i_chunk_head head;
     uint64_t len;
 } step;
 
-/* The edit that continues the log; 'size' is that of the file. */
-static bool find_step(const b2i_file_store *f, uint64_t size, const b2c_limits *limits,
-                      b2i_scratch *scratch, step *out)
+/* What a pointer at 'end' leads to: a chunk in front of it, whose record bears the same hash. */
+static b2c_status look_at_pointer(const b2i_redo_log *log, step *out, bool *found, b2c_error *err)
 {
-    uint8_t bytes[B2I_POINTER_LEN];
-    uint64_t at = f->header_len + f->end, hash;
-    b2i_span record;
-    b2i_redo_log log = b2i_file_redo_log(f);
-    b2i_redo_place place = { .io = f->io, .at = at, .end = size, .entry = f->end };
-    if (b2i_redo_find(&place, &log, limits, scratch, &out->head, &out->redo)) {
-        out->entry = place.entry;
-        out->len = out->head.cbytes + (uint64_t)b2i_records_len(&out->head) + B2I_REDO_LEN;
-        return true;
+    uint8_t bytes[B2I_POINTER_LEN], record[B2I_RECORD_LEN];
+    uint64_t end = out->place.entry, hash;
+    B2I_TRY(read_at(&out->place, out->place.at, bytes, sizeof bytes, found, err));
+    if (!*found ||
+        !parse_pointer(log, b2i_span_of(bytes, sizeof bytes), &out->place.entry, &hash,
+                       &out->redo) ||
+        out->place.entry >= end) {
+        *found = false;
+        return B2C_OK;
     }
-    if (at > size || size - at < sizeof bytes ||
-        f->io->ops->read(f->io, at, bytes, sizeof bytes, NULL) != B2C_OK ||
-        !parse_pointer(&log, b2i_span_of(bytes, sizeof bytes), &place.entry, &hash, &out->redo) ||
-        place.entry >= f->end) {
-        return false;
-    }
-    place.at = f->header_len + place.entry;
-    out->entry = place.entry;
+    out->place.at -= end - out->place.entry;
     out->len = sizeof bytes;
-    return read_chunk(&place, 0, limits, scratch, &out->head, &record) &&
-           b2i_ld64le(record.p + 8) == hash;
+    B2I_TRY(read_head(&out->place, &out->head, record, sizeof record, found, err));
+    *found = *found && b2i_ld64le(record + 8) == hash;
+    return B2C_OK;
+}
+
+/* The edit that continues the log; 'size' is that of the file. */
+static b2c_status find_step(const b2i_file_store *f, uint64_t size, const b2c_limits *limits,
+                            b2i_scratch *scratch, step *out, bool *found, b2c_error *err)
+{
+    b2i_redo_log log = b2i_file_redo_log(f);
+    out->place =
+        (b2i_redo_place){ .io = f->io, .at = f->header_len + f->end, .end = size, .entry = f->end };
+    B2I_TRY(b2i_redo_look(&out->place, &log, &out->head, &out->redo, found, err));
+    if (*found) {
+        out->len = out->head.cbytes + (uint64_t)b2i_records_len(&out->head) + B2I_REDO_LEN;
+    } else {
+        B2I_TRY(look_at_pointer(&log, out, found, err));
+    }
+    return *found ? b2i_redo_check(&out->place, &out->head, limits, scratch, found, err) : B2C_OK;
+}
+
+static b2c_status take_steps(b2i_file_store *f, b2c_schunk *s, b2i_replay *replay,
+                             b2i_scratch *scratch, b2c_error *err)
+{
+    step next;
+    uint64_t size, pointed = 0;
+    bool found;
+    B2I_TRY(f->io->ops->size(f->io, &size, err));
+    for (;;) {
+        B2I_TRY(find_step(f, size, &s->limits, scratch, &next, &found, err));
+        if (!found) {
+            return B2C_OK;
+        }
+        pointed += next.len == B2I_POINTER_LEN ? next.head.cbytes : 0;
+        if (pointed > size) { /* room that was used before is used once */
+            return b2i_fail_sizes(err, B2C_E_CORRUPT, B2C_NO_OFFSET,
+                                  "the edits of a killed writer name chunks that share bytes", size,
+                                  pointed);
+        }
+        B2I_TRY(b2i_redo_apply(s, replay, &next.redo, next.place.entry, &next.head, err));
+        f->end += next.len;
+        f->limit = f->end > f->limit ? f->end : f->limit;
+        f->seq++;
+        f->is_dirty = f->base.is_writable;
+    }
 }
 
 static b2c_status roll_forward(b2i_file_store *f, b2c_schunk *s, b2c_error *err)
 {
     b2i_scratch scratch = { 0 };
-    step next;
-    uint64_t size;
-    bool done = true;
-    B2I_TRY(f->io->ops->size(f->io, &size, err));
-    uint64_t pointed = 0;
     b2i_replay replay = { .state = &s->now };
-    b2c_status st = B2C_OK;
-    while (st == B2C_OK && done && find_step(f, size, &s->limits, &scratch, &next)) {
-        pointed += next.len == B2I_POINTER_LEN ? next.head.cbytes : 0;
-        if (pointed > size) { /* room that was used before is used once */
-            st = b2i_fail_sizes(err, B2C_E_CORRUPT, B2C_NO_OFFSET,
-                                "the edits of a killed writer name chunks that share bytes", size,
-                                pointed);
-            break;
-        }
-        st = b2i_redo_apply(s, &replay, &next.redo, next.entry, &next.head, &done, err);
-        if (st == B2C_OK && done) {
-            f->end += next.len;
-            f->limit = f->end > f->limit ? f->end : f->limit;
-            f->seq++;
-            f->is_dirty = f->base.is_writable;
-        }
-    }
+    b2c_status st = take_steps(f, s, &replay, &scratch, err);
     b2i_replay_end(&replay);
     b2i_scratch_free(&scratch);
     return st;
 }
 
-bool b2i_file_has_more(const b2i_file_store *f)
+b2c_status b2i_file_has_more(const b2i_file_store *f, bool *has, b2c_error *err)
 {
     b2i_scratch scratch = { 0 };
     step next;
     uint64_t size;
-    bool found =
-        f->io->ops->size(f->io, &size, NULL) == B2C_OK && find_step(f, size, NULL, &scratch, &next);
+    B2I_TRY(f->io->ops->size(f->io, &size, err));
+    b2c_status st = find_step(f, size, NULL, &scratch, &next, has, err);
     b2i_scratch_free(&scratch);
-    return found;
+    return st;
 }
 
 /* The record of the last commit, if there is one that belongs to the frame. */

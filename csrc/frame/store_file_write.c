@@ -164,11 +164,15 @@ static b2c_status check_lengths(const b2i_file_store *f, b2c_error *err)
 b2c_status b2i_file_check_ours(const b2i_file_store *f, b2c_error *err)
 {
     b2i_io *io = f->old_io != NULL ? f->old_io : f->io;
-    bool is_first = f->is_unpacked && !f->has_written && f->old_io == NULL, is = false;
+    bool is_first = f->is_unpacked && !f->has_written && f->old_io == NULL;
+    bool is = false, has_more = false;
     if (b2i_io_where(io, f->path) != B2I_REPLACED) {
         B2I_TRY(b2i_frame_mark_check(io, 0, &f->mark, &is, err));
     }
-    return is && !(is_first && b2i_file_has_more(f)) ? B2C_OK : fail_conflict(err);
+    if (is && is_first) {
+        B2I_TRY(b2i_file_has_more(f, &has_more, err));
+    }
+    return is && !has_more ? B2C_OK : fail_conflict(err);
 }
 
 /*

@@ -380,13 +380,13 @@ static void test_long_log(void)
     CHECK_EQ(b2c_schunk_fill_special(s, (uint64_t)NCHUNKS * CHUNK, B2C_SPECIAL_ZERO, NULL, &err),
              B2C_OK);
     b2i_replay replay = { .state = &s->now };
-    bool done = true;
-    for (int i = 0; i < NEDITS && done; i++) {
-        CHECK_EQ(b2i_redo_apply(s, &replay, &insert, 0, &head, &done, &err), B2C_OK);
+    b2c_status st = B2C_OK;
+    for (int i = 0; i < NEDITS && st == B2C_OK; i++) {
+        st = b2i_redo_apply(s, &replay, &insert, 0, &head, &err);
     }
-    CHECK(done);
-    CHECK_EQ(b2i_redo_apply(s, &replay, &insert, 0, &head, &done, &err), B2C_OK);
-    CHECK(!done); /* the limit */
+    CHECK_EQ(st, B2C_OK);
+    CHECK_EQ(b2i_redo_apply(s, &replay, &insert, 0, &head, &err), B2C_E_LIMIT);
+    CHECK(strcmp(err.field, "max_nchunks") == 0 && err.actual == NCHUNKS + NEDITS + 1);
     b2i_replay_end(&replay);
     CHECK(b2i_state_entry(&s->now, NEDITS - 1) == B2I_ENTRY_NAN &&
           b2i_state_entry(&s->now, NEDITS) == B2I_ENTRY_ZERO);
