@@ -263,7 +263,10 @@ typedef struct b2i_redo_place {
     b2i_entry entry;
 } b2i_redo_place;
 
-/* *found: its redo record continues the log.  Of the chunk, its header is looked at. */
+/*
+ * *found: its redo record continues the log.  Of the chunk, its header is looked at; head->nbytes
+ * is 0 when there is none.
+ */
 b2c_status b2i_redo_look(const b2i_redo_place *place, const b2i_redo_log *log, b2i_chunk_head *head,
                          b2i_redo *redo, bool *found, b2c_error *err);
 

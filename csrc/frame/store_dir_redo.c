@@ -82,37 +82,97 @@ static b2c_status read_next(b2i_dir_store *d, const b2i_state *now, uint64_t fir
 typedef struct step {
     b2i_redo redo;
     b2i_chunk_head head;
+    bool is_there;
+    bool has_record; /* that continues the log */
+    bool is_sound;   /* and the chunk is the record's */
 } step;
 
-/* The edit that continues the log. */
-static b2c_status find_step(b2i_dir_store *d, const b2c_limits *limits, b2i_scratch *scratch,
-                            step *out, bool *found, b2c_error *err)
+/* What a chunk file is for the log; scratch NULL: its record alone matters. */
+static b2c_status look(b2i_dir_store *d, uint64_t number, const b2c_limits *limits,
+                       b2i_scratch *scratch, step *out, b2c_error *err)
 {
-    b2i_redo_place place = { .entry = d->next };
-    *found = false;
-    if (!d->has_log || d->next > B2I_DIR_MAX_NUMBER) {
+    b2i_redo_place place = { .entry = number };
+    b2i_redo_log log = d->log;
+    log.seq += (uint32_t)(number - d->next);
+    *out = (step){ .is_there = false };
+    if (!d->has_log || number > B2I_DIR_MAX_NUMBER) {
         return B2C_OK;
     }
-    b2c_status st = b2i_dir_open_chunk(d, d->next, &place.io, &place.end, err);
+    b2c_status st = b2i_dir_open_chunk(d, number, &place.io, &place.end, err);
     if (st == B2C_E_CORRUPT) { /* it is not there */
         return B2C_OK;
     }
     B2I_TRY(st);
-    st = b2i_redo_look(&place, &d->log, &out->head, &out->redo, found, err);
-    if (st == B2C_OK && *found) {
-        st = b2i_redo_check(&place, &out->head, limits, scratch, found, err);
+    out->is_there = true;
+    st = b2i_redo_look(&place, &log, &out->head, &out->redo, &out->has_record, err);
+    if (st == B2C_OK && out->has_record && scratch != NULL) {
+        st = b2i_redo_check(&place, &out->head, limits, scratch, &out->is_sound, err);
     }
     b2i_dir_close_chunk(d, place.io);
     return st;
+}
+
+/* The first chunk file behind the next one that goes on with the log; 0: there is none. */
+static b2c_status find_later(b2i_dir_store *d, uint64_t *number, b2c_error *err)
+{
+    step other = { .is_there = true };
+    *number = 0;
+    for (uint64_t i = d->next + 1; other.is_there; i++) {
+        B2I_TRY(look(d, i, NULL, NULL, &other, err));
+        if (other.has_record) {
+            *number = i;
+            return B2C_OK;
+        }
+    }
+    return B2C_OK;
+}
+
+/* What is known of a chunk that is damaged or gone while there are later ones. */
+static b2c_status guess(const b2i_dir_store *d, const b2i_state *now, step *out, b2c_error *err)
+{
+    if (!d->base.is_trusted || (!out->has_record && now->chunksize <= 0)) {
+        (void)b2i_fail(err, B2C_E_CHECKSUM, 0,
+                       "a chunk file that a killed writer has left is damaged in front of others");
+        b2i_err_chunk(err, (int64_t)now->nchunks);
+        return B2C_E_CHECKSUM;
+    }
+    if (!out->has_record) { /* a short chunk would be the last */
+        out->redo = (b2i_redo){ B2I_REDO_APPEND, now->nchunks };
+        out->head = (b2i_chunk_head){ .nbytes = (uint32_t)now->chunksize };
+    }
+    return B2C_OK;
+}
+
+/*
+ * The edit that continues the log.  A chunk that does not fit its record is the last one, which was
+ * not finished, unless the log goes on behind it: then it is damaged, and who reads it is told.
+ * *later is the last file that is known to be of the log.
+ */
+static b2c_status find_step(b2i_dir_store *d, const b2c_schunk *s, b2i_scratch *scratch,
+                            uint64_t *later, step *out, bool *found, b2c_error *err)
+{
+    for (int i = 0; i < 2; i++) { /* a writer that lives may have finished it meanwhile */
+        B2I_TRY(look(d, d->next, &s->limits, scratch, out, err));
+        if (!out->is_sound && *later <= d->next) {
+            B2I_TRY(find_later(d, later, err));
+        }
+        *found = out->is_sound || *later > d->next;
+        if (out->is_sound || !*found) {
+            d->base.is_cut = out->has_record && !*found;
+            return B2C_OK;
+        }
+    }
+    return guess(d, &s->now, out, err);
 }
 
 static b2c_status take_steps(b2i_dir_store *d, b2c_schunk *s, b2i_replay *replay,
                              b2i_scratch *scratch, b2c_error *err)
 {
     step next;
+    uint64_t later = 0;
     bool found;
     for (;;) {
-        B2I_TRY(find_step(d, &s->limits, scratch, &next, &found, err));
+        B2I_TRY(find_step(d, s, scratch, &later, &next, &found, err));
         if (!found) {
             return B2C_OK;
         }
@@ -163,31 +223,6 @@ static bool number_of(const char *name, uint64_t *number)
     return true;
 }
 
-typedef struct orphan_job {
-    b2i_dir_store *d;
-    const uint64_t *sorted;
-    size_t n;
-} orphan_job;
-
-static void remove_orphan(void *arg, const char *name)
-{
-    const orphan_job *j = arg;
-    uint64_t number;
-    if (strcmp(name, B2I_DIR_INDEX_TMP) == 0) {
-        (void)b2i_fs_remove(j->d->dir, name, NULL);
-    } else if (number_of(name, &number) &&
-               (j->n == 0 ||
-                bsearch(&number, j->sorted, j->n, sizeof *j->sorted, compare_u64) == NULL)) {
-        (void)b2i_dir_remove(j->d, number);
-    }
-}
-
-static b2c_status remove_orphans(b2i_dir_store *d, const uint64_t *sorted, size_t n, b2c_error *err)
-{
-    orphan_job j = { d, sorted, n };
-    return b2i_fs_dir_each(d->dir, remove_orphan, &j, err);
-}
-
 /* ---- both ---- */
 
 /* The numbers of the chunk files that a state names, in order, to be freed. */
@@ -210,6 +245,53 @@ static b2c_status sorted_numbers(const b2i_state *now, uint64_t **out, size_t *n
     return B2C_OK;
 }
 
+/*
+ * Removes the files that no index names, but not what a log tells of, though it is damaged: the
+ * next number is behind it then.
+ */
+static b2c_status remove_orphans(b2i_dir_store *d, const uint64_t *named, size_t nnamed,
+                                 const uint64_t *there, size_t nthere, b2c_error *err)
+{
+    uint64_t next = d->next;
+    step left;
+    for (size_t i = 0; i < nthere; i++) {
+        uint64_t number = there[i];
+        if (nnamed > 0 && bsearch(&number, named, nnamed, sizeof *named, compare_u64) != NULL) {
+            continue;
+        }
+        left = (step){ .is_there = false };
+        if (number >= d->next) {
+            B2I_TRY(look(d, number, NULL, NULL, &left, err));
+        }
+        if (left.has_record) {
+            next = number + 1;
+        } else {
+            (void)b2i_dir_remove(d, number);
+        }
+    }
+    d->has_log = d->has_log && next == d->next;
+    d->next = next;
+    return B2C_OK;
+}
+
+static b2c_status tidy(b2i_dir_store *d, const b2i_state *now, b2c_error *err)
+{
+    uint64_t *named = NULL;
+    b2i_entry *there = NULL;
+    size_t nnamed, nthere;
+    b2c_status st = B2C_OK;
+    B2I_GO(st, b2i_store_dir_list(d->dir, &there, &nthere, err));
+    B2I_GO(st, sorted_numbers(now, &named, &nnamed, err));
+    if (b2i_fs_exists(d->dir, B2I_DIR_INDEX_TMP)) {
+        (void)b2i_fs_remove(d->dir, B2I_DIR_INDEX_TMP, NULL);
+    }
+    B2I_GO(st, remove_orphans(d, named, nnamed, there, nthere, err));
+out:
+    b2i_free(named);
+    b2i_free(there);
+    return st;
+}
+
 b2c_status b2i_dir_recover(b2i_store *store, b2c_schunk *s, b2c_error *err)
 {
     b2i_dir_store *d = (b2i_dir_store *)store;
@@ -220,15 +302,12 @@ b2c_status b2i_dir_recover(b2i_store *store, b2c_schunk *s, b2c_error *err)
     b2i_free(sorted);
     B2I_TRY(st);
     B2I_TRY(roll_forward(d, s, err));
+    if (store->is_writable && b2i_fs_claim(d->dir)) { /* else these are another writer's files */
+        st = tidy(d, &s->now, err);
+        b2i_fs_disclaim(d->dir);
+    }
     d->unsynced = d->next;
     d->committed_next = d->next;
-    if (!store->is_writable || !b2i_fs_claim(d->dir)) {
-        return B2C_OK; /* another writer's files are not to be removed */
-    }
-    B2I_TRY(sorted_numbers(&s->now, &sorted, &n, err));
-    st = remove_orphans(d, sorted, n, err);
-    b2i_free(sorted);
-    b2i_fs_disclaim(d->dir);
     return st;
 }
 

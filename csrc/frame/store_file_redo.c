@@ -160,6 +160,7 @@ static b2c_status read_head(const b2i_redo_place *place, b2i_chunk_head *head, u
                             size_t n, bool *found, b2c_error *err)
 {
     uint8_t first[B2C_HEADER_LEN];
+    *head = (b2i_chunk_head){ .nbytes = 0 };
     B2I_TRY(read_at(place, place->at, first, sizeof first, found, err));
     /* The limits are for what is a chunk of the log, not for any bytes. */
     *found = *found &&
@@ -260,48 +261,147 @@ b2i_redo_log b2i_file_redo_log(const b2i_file_store *f)
     return log;
 }
 
-/* An edit of the log, and how many bytes behind the chunks tell it. */
+/* An edit of the log, and how many bytes behind the chunks tell it; 0: nothing is known of it. */
 typedef struct step {
     b2i_redo redo;
     b2i_redo_place place;
     b2i_chunk_head head;
     uint64_t len;
+    bool has_record; /* that continues the log */
+    bool is_sound;   /* and the chunk is the record's */
 } step;
 
 /* What a pointer at 'end' leads to: a chunk in front of it, whose record bears the same hash. */
-static b2c_status look_at_pointer(const b2i_redo_log *log, step *out, bool *found, b2c_error *err)
+static b2c_status look_at_pointer(const b2i_redo_log *log, step *out, b2c_error *err)
 {
     uint8_t bytes[B2I_POINTER_LEN], record[B2I_RECORD_LEN];
-    uint64_t end = out->place.entry, hash;
-    B2I_TRY(read_at(&out->place, out->place.at, bytes, sizeof bytes, found, err));
-    if (!*found ||
-        !parse_pointer(log, b2i_span_of(bytes, sizeof bytes), &out->place.entry, &hash,
-                       &out->redo) ||
-        out->place.entry >= end) {
-        *found = false;
+    uint64_t entry, end = out->place.entry, hash;
+    bool found;
+    B2I_TRY(read_at(&out->place, out->place.at, bytes, sizeof bytes, &found, err));
+    if (!found ||
+        !parse_pointer(log, b2i_span_of(bytes, sizeof bytes), &entry, &hash, &out->redo) ||
+        entry >= end) {
         return B2C_OK;
     }
-    out->place.at -= end - out->place.entry;
+    out->place.at -= end - entry;
+    out->place.entry = entry;
     out->len = sizeof bytes;
-    B2I_TRY(read_head(&out->place, &out->head, record, sizeof record, found, err));
-    *found = *found && b2i_ld64le(record + 8) == hash;
+    B2I_TRY(read_head(&out->place, &out->head, record, sizeof record, &found, err));
+    out->has_record = found && b2i_ld64le(record + 8) == hash;
     return B2C_OK;
 }
 
-/* The edit that continues the log; 'size' is that of the file. */
+/* What stands at 'end', to be number 'seq' of the log; 'size' is that of the file. */
+static b2c_status look(const b2i_file_store *f, uint64_t size, uint64_t end, uint32_t seq,
+                       step *out, b2c_error *err)
+{
+    b2i_redo_log log = b2i_file_redo_log(f);
+    log.seq = seq;
+    *out = (step){ .place = { .io = f->io, .at = f->header_len + end, .end = size, .entry = end } };
+    B2I_TRY(b2i_redo_look(&out->place, &log, &out->head, &out->redo, &out->has_record, err));
+    if (out->head.nbytes > 0) {
+        out->len = out->head.cbytes + (uint64_t)b2i_records_len(&out->head) + B2I_REDO_LEN;
+    }
+    return out->has_record ? B2C_OK : look_at_pointer(&log, out, err);
+}
+
+static b2c_status fail_log(uint64_t at, b2c_error *err)
+{
+    return b2i_fail(err, B2C_E_CHECKSUM, at,
+                    "the log of a killed writer is damaged in front of further edits");
+}
+
+/*
+ * The edit that continues the log.  One whose chunk or record does not fit is the last one, which
+ * was not finished, unless the log goes on behind it: then it is damaged.
+ */
 static b2c_status find_step(const b2i_file_store *f, uint64_t size, const b2c_limits *limits,
                             b2i_scratch *scratch, step *out, bool *found, b2c_error *err)
 {
-    b2i_redo_log log = b2i_file_redo_log(f);
-    out->place =
-        (b2i_redo_place){ .io = f->io, .at = f->header_len + f->end, .end = size, .entry = f->end };
-    B2I_TRY(b2i_redo_look(&out->place, &log, &out->head, &out->redo, found, err));
-    if (*found) {
-        out->len = out->head.cbytes + (uint64_t)b2i_records_len(&out->head) + B2I_REDO_LEN;
-    } else {
-        B2I_TRY(look_at_pointer(&log, out, found, err));
+    step behind = { .has_record = false };
+    *found = true;
+    for (int i = 0; i < 2; i++) { /* a writer that lives may have finished it meanwhile */
+        B2I_TRY(look(f, size, f->end, f->seq, out, err));
+        if (out->has_record) {
+            B2I_TRY(b2i_redo_check(&out->place, &out->head, limits, scratch, &out->is_sound, err));
+        }
+        if (!out->is_sound && !behind.has_record && out->len > 0) {
+            B2I_TRY(look(f, size, f->end + out->len, f->seq + 1, &behind, err));
+        }
+        if (out->is_sound || !behind.has_record) {
+            *found = out->is_sound;
+            return B2C_OK;
+        }
     }
-    return *found ? b2i_redo_check(&out->place, &out->head, limits, scratch, found, err) : B2C_OK;
+    /* Who reads the chunk is told, if it has a checksum for readers. */
+    return out->has_record && f->base.is_trusted ? B2C_OK : fail_log(out->place.at, err);
+}
+
+/* Whether n bytes hold a redo record of a later edit than the one that the log lacks. */
+static bool has_later(const b2i_file_store *f, const uint8_t *p, size_t n)
+{
+    b2i_redo_log log = b2i_file_redo_log(f);
+    b2i_redo redo;
+    for (const uint8_t *q = p, *end = p + n; end - q >= B2I_REDO_LEN; q++) {
+        q = memchr(q, log.base[0], (size_t)(end - q) - B2I_REDO_LEN + 1);
+        if (q == NULL) {
+            return false;
+        }
+        log.seq = b2i_ld32le(q + 16);
+        if (log.seq > f->seq && parse_redo(&log, b2i_span_of(q, B2I_REDO_LEN), &redo)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/*
+ * Where the log ends in a chunk whose header is damaged, nothing tells where it goes on: looks for
+ * a record within the length of a chunk.  Nothing was written where there are zeros.
+ */
+static b2c_status search_later(const b2i_file_store *f, uint64_t size, const b2c_limits *limits,
+                               b2i_scratch *scratch, bool *found, b2c_error *err)
+{
+    enum { WINDOW = 1 << 16 };
+    static const uint8_t zeros[B2C_HEADER_LEN] = { 0 };
+    uint64_t at = f->header_len + f->end, end = f->header_len + f->region_at;
+    uint64_t max = 2 * limits->max_chunk_nbytes + WINDOW;
+    b2i_redo_place place = { .io = f->io, .end = end < size ? end : size };
+    uint8_t *p = b2i_scratch_get(scratch, WINDOW);
+    bool is_there;
+    *found = false;
+    if (p == NULL) {
+        return b2i_fail_memory(err);
+    }
+    B2I_TRY(read_at(&place, at, p, sizeof zeros, &is_there, err));
+    if (!is_there || memcmp(p, zeros, sizeof zeros) == 0) {
+        return B2C_OK;
+    }
+    place.end = place.end - at > max ? at + max : place.end;
+    while (is_there && !*found && place.end - at >= B2I_REDO_LEN) {
+        size_t n = place.end - at < WINDOW ? (size_t)(place.end - at) : WINDOW;
+        B2I_TRY(read_at(&place, at, p, n, &is_there, err));
+        *found = is_there && has_later(f, p, n);
+        at += n - B2I_REDO_LEN + 1;
+    }
+    return B2C_OK;
+}
+
+/* The same as find_step(), and a log that ends too early is a failure. */
+static b2c_status next_step(b2i_file_store *f, uint64_t size, const b2c_limits *limits,
+                            b2i_scratch *scratch, step *out, bool *found, b2c_error *err)
+{
+    bool goes_on;
+    B2I_TRY(find_step(f, size, limits, scratch, out, found, err));
+    if (!*found) {
+        f->base.is_cut = out->has_record;
+        B2I_TRY(search_later(f, size, limits, scratch, &goes_on, err));
+        if (goes_on) { /* a writer that lives may have finished it meanwhile */
+            B2I_TRY(find_step(f, size, limits, scratch, out, found, err));
+            return *found ? B2C_OK : fail_log(f->header_len + f->end, err);
+        }
+    }
+    return B2C_OK;
 }
 
 static b2c_status take_steps(b2i_file_store *f, b2c_schunk *s, b2i_replay *replay,
@@ -312,7 +412,7 @@ static b2c_status take_steps(b2i_file_store *f, b2c_schunk *s, b2i_replay *repla
     bool found;
     B2I_TRY(f->io->ops->size(f->io, &size, err));
     for (;;) {
-        B2I_TRY(find_step(f, size, &s->limits, scratch, &next, &found, err));
+        B2I_TRY(next_step(f, size, &s->limits, scratch, &next, &found, err));
         if (!found) {
             return B2C_OK;
         }

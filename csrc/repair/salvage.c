@@ -519,6 +519,21 @@ static bool is_hopeless(const b2c_error *why, bool is_dir)
            why->status == B2C_E_ARGUMENT || (is_closed && !is_dir);
 }
 
+/* The last edit of a killed writer, whose chunk does not fit its record, is in no state. */
+static b2c_status note_cut(const b2i_salvage_job *job, b2i_salvage *out, b2c_error *err)
+{
+    b2c_error why;
+    (void)b2i_fail(&why, B2C_E_CHECKSUM, B2C_NO_OFFSET,
+                   "the last edit of a killed writer is damaged, or was not finished");
+    b2i_err_chunk(&why, (int64_t)out->s->now.nchunks);
+    b2c_status st = b2i_note(job->to, B2C_PART_CHUNK, NULL, 1, &why, err);
+    if (st != B2C_OK) {
+        b2i_schunk_abandon(out->s);
+        out->s = NULL;
+    }
+    return st;
+}
+
 /* The usual way.  *usable: it can be read, and its index leads to chunks. */
 static b2c_status open_usually(const b2i_salvage_job *job, const char *path, bool *usable,
                                b2i_salvage *out, b2c_error *err)
@@ -558,7 +573,7 @@ static b2c_status open_usually(const b2i_salvage_job *job, const char *path, boo
     out->has_head = true;
     out->has_sizes = true;
     out->header_nbytes = out->s->now.nbytes;
-    return B2C_OK;
+    return out->s->store->is_cut ? note_cut(job, out, err) : B2C_OK;
 }
 
 b2c_status b2i_salvage_open(const b2i_salvage_job *job, const char *path, b2i_salvage *out,

@@ -120,6 +120,7 @@ struct b2i_store {
     bool has_redo;           /* single chunks kept since the last commit survive a crash */
     bool is_trusted;         /* nobody else wrote since the records of chunks were: they must fit */
     bool is_complete;        /* trusted, and every chunk has a record */
+    bool is_cut;             /* an unfinished or damaged edit of a killed writer was left out */
     bool checksums;          /* write records and fingerprints */
     bool verifies;           /* compare checksums when reading */
     uint8_t durability;      /* B2C_DURABILITY_… */

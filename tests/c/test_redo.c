@@ -232,6 +232,168 @@ static void test_exact_limit(void)
     b2c_schunk_free(s);
 }
 
+/* ---- damage ---- */
+
+enum { HEAD = B2C_HEADER_LEN, RECORDS = 16 + 24 };
+
+/* The file of chunk i at 'left', and where in it the chunk begins. */
+static long find_chunk(uint8_t storage, uint64_t i, char *file, size_t cap)
+{
+    static uint8_t all[4 << 20];
+    print_path(file, cap, storage == B2C_STORAGE_DIR ? "%s/%08X.chunk" : "%s", left, (unsigned)i);
+    FILE *f = fopen(file, "rb");
+    CHECK(f != NULL);
+    size_t n = f == NULL ? 0 : fread(all, 1, sizeof all, f);
+    if (f != NULL) {
+        fclose(f);
+    }
+    for (size_t k = HEAD; k + CHUNK <= n; k++) {
+        if (memcmp(all + k, data_of(i), CHUNK) == 0) {
+            return (long)k - HEAD;
+        }
+    }
+    CHECK(!"the chunk is there");
+    return 0;
+}
+
+/* Changes a bit at 'at' of chunk i with its records. */
+static void flip(uint8_t storage, uint64_t i, long at)
+{
+    char file[400];
+    long place = find_chunk(storage, i, file, sizeof file) + at;
+    FILE *f = fopen(file, "r+b");
+    CHECK(f != NULL && fseek(f, place, SEEK_SET) == 0);
+    int c = fgetc(f);
+    CHECK(fseek(f, place, SEEK_SET) == 0 && fputc(c ^ 4, f) != EOF);
+    fclose(f);
+}
+
+static int hear(void *handle, const b2c_repair_note *note)
+{
+    CHECK(note->error->what != NULL);
+    ++*(int *)handle;
+    return 0;
+}
+
+static void check_repair(uint64_t nkept)
+{
+    b2c_repair_params p;
+    b2c_repair_result r;
+    int nnotes = 0;
+    b2c_repair_params_init(&p);
+    p.note = hear;
+    p.handle = &nnotes;
+    remove_path(live);
+    CHECK_EQ(b2c_repair(left, live, &p, &r, &err), B2C_OK);
+    CHECK_EQ(r.nkept, nkept);
+    CHECK(nnotes > 0);
+}
+
+/* The others of a log are there, and the next writer keeps them. */
+static void test_damaged_chunk(uint8_t storage, uint64_t i)
+{
+    b2c_schunk *s;
+    kill_writer(storage, CHUNK);
+    flip(storage, i, HEAD + 100);
+    check_repair(NCHUNKS - 1);
+    for (int k = 0; k < 3; k++) {
+        CHECK_EQ(open_left(k == 1 ? B2C_OPEN_UPDATE : B2C_OPEN_READ, NULL, &s), B2C_OK);
+        check_chunks(s, NCHUNKS, i, B2C_E_CHECKSUM);
+        CHECK_EQ(b2c_schunk_close(s, &err), B2C_OK);
+    }
+}
+
+/* The last one counts as not finished; repair tells of it, and its file stays. */
+static void test_damaged_end(uint8_t storage)
+{
+    b2c_schunk *s;
+    char file[400];
+    kill_writer(storage, CHUNK);
+    flip(storage, NCHUNKS - 1, HEAD + 100);
+    check_repair(NCHUNKS - 1);
+    print_path(file, sizeof file, "%s/%08X.chunk", left, NCHUNKS - 1);
+    CHECK_EQ(open_left(B2C_OPEN_UPDATE, NULL, &s), B2C_OK);
+    check_chunks(s, NCHUNKS - 1, 0, B2C_OK);
+    CHECK(storage != B2C_STORAGE_DIR || access(file, F_OK) == 0);
+    append(s, NCHUNKS - 1);
+    append(s, NCHUNKS);
+    CHECK_EQ(b2c_schunk_close(s, &err), B2C_OK);
+    check_left(NCHUNKS + 1);
+}
+
+/* Any bit: others are not lost in silence. */
+static void test_damaged_bits(uint8_t storage)
+{
+    uint8_t out[CHUNK];
+    size_t len;
+    for (long at = 0; at < HEAD + CHUNK + RECORDS;
+         at += at < HEAD || at >= HEAD + CHUNK ? 1 : 997) {
+        for (int mode = B2C_OPEN_READ; mode <= B2C_OPEN_UPDATE; mode++) {
+            b2c_schunk *s;
+            kill_writer(storage, CHUNK);
+            flip(storage, 3, at);
+            b2c_status st = open_left(mode, NULL, &s);
+            CHECK(st == B2C_OK || st == B2C_E_CHECKSUM || st == B2C_E_CORRUPT);
+            CHECK(st == B2C_OK || storage == B2C_STORAGE_FILE || at < HEAD);
+            for (uint64_t i = 0; st == B2C_OK && i < NCHUNKS; i++) {
+                CHECK_EQ(nchunks_of(s), NCHUNKS);
+                b2c_status st2 = b2c_schunk_decode_chunk(s, ctx, i, out, sizeof out, &len, &err);
+                CHECK(st2 == B2C_OK ? memcmp(out, data_of(i), CHUNK) == 0 : i == 3);
+            }
+            b2c_schunk_free(s);
+            if (st != B2C_OK && mode == B2C_OPEN_READ) {
+                check_repair(NCOMMITTED);
+            }
+        }
+    }
+}
+
+/* Files of a log that are gone, empty, or two in a row. */
+static void test_missing_files(int64_t chunksize)
+{
+    b2c_schunk *s;
+    char file[400];
+    for (int how = 0; how < 3; how++) {
+        kill_writer(B2C_STORAGE_DIR, chunksize);
+        find_chunk(B2C_STORAGE_DIR, 3, file, sizeof file);
+        CHECK_EQ(how == 0 ? unlink(file) : truncate(file, 0), 0);
+        if (how == 2) {
+            find_chunk(B2C_STORAGE_DIR, 4, file, sizeof file);
+            CHECK_EQ(truncate(file, 40), 0);
+        }
+        int nfiles = count_files(left);
+        b2c_status expected = chunksize > 0 ? B2C_OK : B2C_E_CHECKSUM; /* nothing tells its size */
+        for (int mode = B2C_OPEN_READ; mode <= B2C_OPEN_UPDATE; mode++) {
+            CHECK_EQ(open_left(mode, NULL, &s), expected);
+            CHECK(expected == B2C_OK || err.chunk == 3);
+            if (expected == B2C_OK && how < 2) {
+                check_chunks(s, NCHUNKS, 3, how == 0 ? B2C_E_CORRUPT : B2C_E_TRUNCATED);
+            }
+            CHECK(expected != B2C_OK || nchunks_of(s) == NCHUNKS);
+            b2c_schunk_free(s);
+        }
+        CHECK_EQ(count_files(left), nfiles);
+    }
+}
+
+/* Without checksums nobody could tell who reads a damaged chunk. */
+static void test_damage_unseen(uint8_t storage)
+{
+    b2c_schunk *s;
+    remove_path(live);
+    s = make(storage, live, CHUNK);
+    CHECK_EQ(b2c_schunk_set_checksums(s, 0, 1, &err), B2C_OK);
+    for (uint64_t i = 0; i < NCHUNKS; i++) {
+        append(s, i);
+        CHECK_EQ(i == 1 ? b2c_schunk_flush(s, &err) : B2C_OK, B2C_OK);
+    }
+    copy_path(live, left);
+    b2c_schunk_free(s);
+    check_left(NCHUNKS);
+    flip(storage, 3, HEAD + 100);
+    CHECK_EQ(open_left(B2C_OPEN_UPDATE, NULL, &s), B2C_E_CHECKSUM);
+}
+
 int main(void)
 {
     make_root(root, sizeof root);
@@ -245,7 +407,15 @@ int main(void)
         }
         test_limits(storages[i], (b2c_limits){ .max_nchunks = 4 }, "max_nchunks");
         test_limits(storages[i], (b2c_limits){ .max_nbytes = (uint64_t)4 * CHUNK }, "max_nbytes");
+        for (uint64_t k = NCOMMITTED; k < NCHUNKS - 1; k++) {
+            test_damaged_chunk(storages[i], k);
+        }
+        test_damaged_end(storages[i]);
+        test_damaged_bits(storages[i]);
+        test_damage_unseen(storages[i]);
     }
+    test_missing_files(CHUNK);
+    test_missing_files(0);
     test_exact_limit();
     b2c_ctx_free(ctx);
     remove_path(root);
