@@ -42,7 +42,7 @@ typedef struct b2i_dir_store {
     uint64_t *dropped;   /* files that the next commit makes superfluous */
     size_t ndropped, cap;
     uint64_t committed_next; /* chunk files from this one on are not committed */
-    bool is_claimed;         /* others leave files alone that no index names */
+    bool is_claimed;         /* others leave files alone that no index names, until it is closed */
     uint64_t begin_next;     /* state at the start of a transaction */
     size_t begin_ndropped;
 } b2i_dir_store;

@@ -274,6 +274,10 @@ static b2c_status remove_orphans(b2i_dir_store *d, const uint64_t *named, size_t
     return B2C_OK;
 }
 
+/*
+ * While no writer has a claim.  What one has committed since the index was read here, or will
+ * commit, stays: the files are listed before the index is compared, and writers wait.
+ */
 static b2c_status tidy(b2i_dir_store *d, const b2i_state *now, b2c_error *err)
 {
     uint64_t *named = NULL;
@@ -282,6 +286,9 @@ static b2c_status tidy(b2i_dir_store *d, const b2i_state *now, b2c_error *err)
     b2c_status st = B2C_OK;
     B2I_GO(st, b2i_store_dir_list(d->dir, &there, &nthere, err));
     B2I_GO(st, sorted_numbers(now, &named, &nnamed, err));
+    if (!d->base.ops->is_current(&d->base)) {
+        goto out;
+    }
     if (b2i_fs_exists(d->dir, B2I_DIR_INDEX_TMP)) {
         (void)b2i_fs_remove(d->dir, B2I_DIR_INDEX_TMP, NULL);
     }

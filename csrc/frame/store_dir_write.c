@@ -21,6 +21,16 @@ static b2c_status fail_conflict(b2c_error *err)
                     "somebody else has written to the directory since it was opened here");
 }
 
+/* Before anything is written that no index names: those who open the directory leave it alone. */
+static b2c_status claim(b2i_dir_store *d, b2c_error *err)
+{
+    d->is_claimed = d->is_claimed || b2i_fs_share(d->dir);
+    return d->is_claimed ? B2C_OK
+                         : b2i_fail(err, B2C_E_LOCKED, B2C_NO_OFFSET,
+                                    "somebody else opens the directory for writing, and has not "
+                                    "removed yet what a killed writer has left there");
+}
+
 /*
  * Before a commit: whether the index is the one that this writer read or committed, and the chunk
  * files that it is to name are there.
@@ -70,7 +80,7 @@ b2c_status b2i_dir_put(b2i_store *store, b2i_span chunk, const b2i_redo *redo, b
                               "the directory has no more numbers for chunk files",
                               B2I_DIR_MAX_NUMBER, d->next);
     }
-    d->is_claimed = d->is_claimed || b2i_fs_claim(d->dir);
+    B2I_TRY(claim(d, err));
     b2i_dir_name(d->next, name);
     b2c_status st = b2i_io_file_open_in(d->dir, name, B2I_IO_CREATE, &io, err);
     if (st == B2C_E_EXISTS) { /* what killed writers had left was removed at opening */
@@ -287,6 +297,7 @@ static b2c_status commit_now(b2i_dir_store *d, b2c_schunk *s, bool seal, b2c_err
 {
     uint8_t record[B2I_DIR_RECORD_LEN];
     b2i_frame_image image = { 0 };
+    B2I_TRY(claim(d, err));
     B2I_TRY(check_ours(d, err));
     if (d->base.checksums && !d->base.is_trusted) {
         B2I_TRY(b2i_records_settle(s, forget_record, err));

@@ -83,7 +83,7 @@ typedef enum b2c_status {
     B2C_E_MEMORY = 30,   /* an allocation failed */
     B2C_E_LIMIT = 31,    /* beyond a limit of the format or of b2c_limits */
     B2C_E_IO = 32,       /* the operating system said no; see sys_errno */
-    B2C_E_LOCKED = 33,   /* the caller itself holds the lock that it would wait for */
+    B2C_E_LOCKED = 33,   /* the caller itself holds what it would wait for, or others do too long */
     B2C_E_CONFLICT = 34, /* somebody else changed the file at the same time */
 
     B2C_E_CALLBACK = 40, /* a user's codec, filter or I/O function failed */

@@ -123,6 +123,12 @@ b2c_status b2i_fs_copy_mode(const char *from, const char *to, b2c_error *err);
  */
 bool b2i_fs_claim(int fd);
 void b2i_fs_disclaim(int fd);
+/*
+ * The same together with others that call this, so that nobody tidies up.  Waits for who does;
+ * false when that takes longer than two seconds.  True where the system cannot: nobody tidies up
+ * there.
+ */
+bool b2i_fs_share(int fd);
 /* Makes names created, renamed and removed in a directory durable. */
 b2c_status b2i_fs_dir_sync(int dir, b2c_error *err);
 /* The same for the directory that holds an open directory, and for the one that holds 'path'. */

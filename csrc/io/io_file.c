@@ -19,6 +19,7 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/types.h>
+#include <time.h>
 #include <unistd.h>
 
 /* Bytes of one read or write call; Linux stops a little below 2^31, others at INT_MAX. */
@@ -275,6 +276,19 @@ bool b2i_fs_claim(int fd)
 void b2i_fs_disclaim(int fd)
 {
     (void)flock(fd, LOCK_UN);
+}
+
+bool b2i_fs_share(int fd)
+{
+    enum { MAX_TRIES = 2000 };
+    const struct timespec ms = { 0, 1000000 };
+    for (int i = 0; i < MAX_TRIES; i++) {
+        if (flock(fd, LOCK_SH | LOCK_NB) == 0 || errno != EWOULDBLOCK) {
+            return true;
+        }
+        (void)nanosleep(&ms, NULL);
+    }
+    return false;
 }
 
 void b2i_fs_remove_left(const char *path)

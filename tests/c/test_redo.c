@@ -6,6 +6,9 @@
 #include "io.h"
 #include "world.h"
 
+#include <poll.h>
+#include <sys/wait.h>
+
 enum { CHUNK = 3000, NCHUNKS = 8, NCOMMITTED = 2 };
 
 static char root[256], live[300], left[300];
@@ -394,6 +397,90 @@ static void test_damage_unseen(uint8_t storage)
     CHECK_EQ(open_left(B2C_OPEN_UPDATE, NULL, &s), B2C_E_CHECKSUM);
 }
 
+/* ---- two writers ---- */
+
+static struct {
+    bool is_armed;
+    uint64_t at, count;
+    int go, done; /* pipes */
+} other;
+
+/* At one of the calls that open a directory, another process stores three chunks in it. */
+static int let_other_write(b2i_io_event *e)
+{
+    struct pollfd p = { .fd = other.done, .events = POLLIN };
+    (void)e;
+    if (other.is_armed && ++other.count == other.at) {
+        CHECK_EQ(write(other.go, "g", 1), 1);
+        (void)poll(&p, 1, 30); /* it may have to wait for this one */
+    }
+    return 0;
+}
+
+/* Opens at once, and goes on when it is told to. */
+static void be_other(int go, int done, bool is_closed)
+{
+    b2c_schunk *s;
+    char c;
+    if (open_left(B2C_OPEN_UPDATE, NULL, &s) != B2C_OK || write(done, "o", 1) != 1 ||
+        read(go, &c, 1) != 1) {
+        _exit(1);
+    }
+    for (uint64_t i = NCOMMITTED; i < NCOMMITTED + 3; i++) {
+        if (b2c_schunk_append(s, ctx, data_of(i), CHUNK, &err) != B2C_OK) {
+            _exit(2);
+        }
+    }
+    if (is_closed && b2c_schunk_close(s, &err) != B2C_OK) {
+        _exit(3);
+    }
+    if (write(done, "d", 1) != 1) {
+        _exit(1);
+    }
+    _exit(0); /* or is killed */
+}
+
+/* What one writer stores while another opens and closes without an edit is there. */
+static void test_opening_beside(uint8_t storage, bool is_closed)
+{
+    bool fired = true;
+    for (uint64_t n = 1; fired; n++) {
+        int go[2], done[2], status = 0;
+        char c;
+        remove_path(left);
+        b2c_schunk *s = make(storage, left, CHUNK);
+        append(s, 0);
+        append(s, 1);
+        CHECK_EQ(b2c_schunk_close(s, &err), B2C_OK);
+        CHECK(pipe(go) == 0 && pipe(done) == 0);
+        pid_t pid = fork();
+        if (pid == 0) {
+            be_other(go[0], done[1], is_closed);
+        }
+        CHECK_EQ(read(done[0], &c, 1), 1);
+        other.count = 0;
+        other.at = n;
+        other.go = go[1];
+        other.done = done[0];
+        other.is_armed = true;
+        b2i_io_hook = let_other_write;
+        b2c_status st = open_left(B2C_OPEN_UPDATE, NULL, &s);
+        b2i_io_hook = NULL;
+        other.is_armed = false;
+        CHECK(st == B2C_OK ? b2c_schunk_close(s, &err) == B2C_OK : st == B2C_E_CONFLICT);
+        fired = other.count >= n;
+        if (!fired) {
+            CHECK_EQ(write(go[1], "g", 1), 1);
+        }
+        CHECK(waitpid(pid, &status, 0) == pid && status == 0);
+        check_left(NCOMMITTED + 3);
+        for (int i = 0; i < 2; i++) {
+            close(go[i]);
+            close(done[i]);
+        }
+    }
+}
+
 int main(void)
 {
     make_root(root, sizeof root);
@@ -413,6 +500,8 @@ int main(void)
         test_damaged_end(storages[i]);
         test_damaged_bits(storages[i]);
         test_damage_unseen(storages[i]);
+        test_opening_beside(storages[i], true);
+        test_opening_beside(storages[i], false);
     }
     test_missing_files(CHUNK);
     test_missing_files(0);
