@@ -4,6 +4,7 @@
  */
 #include "store_dir.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 #define MIN_PENDING ((uint64_t)256 << 10) /* chunks that may wait for a commit */
@@ -135,10 +136,18 @@ static b2c_status sync_chunks(b2i_dir_store *d, b2c_error *err)
         char name[B2I_DIR_NAME_LEN + 1];
         b2i_io *io;
         b2i_dir_name(d->unsynced, name);
-        if (b2i_io_file_open_in(d->dir, name, B2I_IO_UPDATE, &io, NULL) != B2C_OK) {
+        b2c_error why = { 0 };
+        b2c_status st = b2i_io_file_open_in(d->dir, name, B2I_IO_UPDATE, &io, &why);
+        if (st == B2C_E_IO && why.sys_errno == ENOENT) {
             continue; /* dropped */
         }
-        b2c_status st = io->ops->sync(io, err);
+        if (st != B2C_OK) {
+            if (err != NULL) {
+                *err = why;
+            }
+            return st;
+        }
+        st = io->ops->sync(io, err);
         (void)io->ops->close(io, NULL);
         B2I_TRY(st);
     }

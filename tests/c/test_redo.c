@@ -481,6 +481,53 @@ static void test_opening_beside(uint8_t storage, bool is_closed)
     }
 }
 
+/* ---- flushing ---- */
+
+static int nsynced;
+
+static int count_syncs(b2i_io_event *e)
+{
+    int failure = fail_call(e);
+    nsynced += failure == 0 && e->call == B2I_CALL_SYNC && strstr(e->name, ".chunk") != NULL;
+    return failure;
+}
+
+/* A chunk file that cannot be opened to be put on the medium fails the flush, and the next has it.
+ */
+static void test_flush(void)
+{
+    remove_path(left);
+    remove_path(live);
+    b2c_schunk *s = make(B2C_STORAGE_DIR, left, CHUNK);
+    append(s, 0);
+    append(s, 1);
+    b2i_io_hook = count_syncs;
+    fault.is_armed = true;
+    fault.call = B2I_CALL_OPEN;
+    fault.name = ".chunk";
+    fault.count = 0;
+    fault.at = 2;
+    fault.kind = EMFILE;
+    CHECK_EQ(b2c_schunk_flush(s, &err), B2C_E_IO);
+    CHECK_EQ(err.sys_errno, EMFILE);
+    CHECK_EQ(nsynced, 1);
+    CHECK_EQ(b2c_schunk_flush(s, &err), B2C_E_READ_ONLY);
+    CHECK_EQ(b2c_schunk_close(s, &err), B2C_OK);
+    fault.at = 0;
+    nsynced = 0;
+    s = make(B2C_STORAGE_DIR, live, CHUNK);
+    append(s, 0);
+    append(s, 1);
+    append(s, 2);
+    CHECK_EQ(b2c_schunk_delete_chunk(s, 1, &err), B2C_OK); /* its file is gone, and needs nothing */
+    CHECK_EQ(b2c_schunk_flush(s, &err), B2C_OK);
+    CHECK_EQ(nsynced, 2);
+    fault.is_armed = false;
+    fault.name = NULL;
+    b2i_io_hook = NULL;
+    CHECK_EQ(b2c_schunk_close(s, &err), B2C_OK);
+}
+
 int main(void)
 {
     make_root(root, sizeof root);
@@ -506,6 +553,7 @@ int main(void)
     test_missing_files(CHUNK);
     test_missing_files(0);
     test_exact_limit();
+    test_flush();
     b2c_ctx_free(ctx);
     remove_path(root);
     return RESULT();
