@@ -140,6 +140,7 @@ static b2c_status guess(const b2i_dir_store *d, const b2i_state *now, step *out,
         out->redo = (b2i_redo){ B2I_REDO_APPEND, now->nchunks };
         out->head = (b2i_chunk_head){ .nbytes = (uint32_t)now->chunksize };
     }
+    out->head.special = B2C_SPECIAL_NONE; /* who reads the chunk at its place is told */
     return B2C_OK;
 }
 

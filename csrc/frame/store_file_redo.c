@@ -233,8 +233,8 @@ b2c_status b2i_redo_apply(const b2c_schunk *s, b2i_replay *replay, const b2i_red
                               "the limit",
                               s->limits.max_nchunks, now->nchunks + 1);
     }
-    if (head->special != B2C_SPECIAL_NONE && head->special != B2C_SPECIAL_VALUE) {
-        entry = b2i_special_entry(head->special); /* others have got their payload */
+    if (b2i_state_fits_index(now, head)) {
+        entry = b2i_special_entry(head->special);
     }
     b2i_places_forget(now);
     B2I_TRY(b2i_replay_edit(replay, *redo, entry, head->nbytes, &done, err));
@@ -333,8 +333,11 @@ static b2c_status find_step(const b2i_file_store *f, uint64_t size, const b2c_li
             return B2C_OK;
         }
     }
-    /* Who reads the chunk is told, if it has a checksum for readers. */
-    return out->has_record && f->base.is_trusted ? B2C_OK : fail_log(out->place.at, err);
+    if (!out->has_record || !f->base.is_trusted) {
+        return fail_log(out->place.at, err);
+    }
+    out->head.special = B2C_SPECIAL_NONE; /* who reads the chunk at its place is told */
+    return B2C_OK;
 }
 
 /* Whether n bytes hold a redo record of a later edit than the one that the log lacks. */

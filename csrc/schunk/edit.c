@@ -118,11 +118,7 @@ static b2c_status check_chunk(const b2c_schunk *s, b2i_span chunk, b2i_chunk_hea
     return B2C_OK;
 }
 
-/*
- * Whether the index alone can stand for a chunk: its kind has no value, its
- * size follows from the chunksize, and NaN keep their width.
- */
-static bool fits_index(const b2i_state *state, const b2i_chunk_head *head)
+bool b2i_state_fits_index(const b2i_state *state, const b2i_chunk_head *head)
 {
     uint32_t typesize = state->cparams.typesize > 255 ? 1 : state->cparams.typesize;
     bool has_entry = head->special == B2C_SPECIAL_ZERO || head->special == B2C_SPECIAL_UNINIT ||
@@ -139,8 +135,8 @@ b2c_status b2i_schunk_fill_uniform(b2c_schunk *s, b2i_span chunk, b2i_span last,
     *done = false;
     B2I_TRY(b2i_chunk_head_parse(chunk, NULL, &head, err));
     B2I_TRY(b2i_chunk_head_parse(last, NULL, &last_head, err));
-    if (last_head.special != head.special || !fits_index(&s->now, &head) ||
-        !fits_index(&s->now, &last_head) || (int64_t)head.nbytes != s->now.chunksize ||
+    if (last_head.special != head.special || !b2i_state_fits_index(&s->now, &head) ||
+        !b2i_state_fits_index(&s->now, &last_head) || (int64_t)head.nbytes != s->now.chunksize ||
         s->now.nchunks > 0) {
         return B2C_OK;
     }
@@ -231,7 +227,7 @@ static b2c_status put(b2c_schunk *s, b2i_span chunk, const b2i_chunk_head *head,
 {
     b2i_scratch scratch = { 0 };
     b2c_status st = B2C_OK;
-    if (fits_index(&s->now, head)) {
+    if (b2i_state_fits_index(&s->now, head)) {
         *entry = b2i_special_entry(head->special);
         if (s->store->ops->log != NULL) {
             st = s->store->ops->log(s->store, b2i_span_of(chunk.p, head->cbytes), &redo, err);
@@ -321,7 +317,7 @@ static b2c_status make_variable(b2c_schunk *s, b2c_error *err)
 static b2c_status check_room(const b2c_schunk *s, b2i_redo where, const b2i_chunk_head *head,
                              b2c_error *err)
 {
-    bool in_index = fits_index(&s->now, head);
+    bool in_index = b2i_state_fits_index(&s->now, head);
     uint64_t n = s->now.nchunks + (where.kind != B2I_REDO_UPDATE), old_len = 0;
     if (n <= B2I_SAFE_NCHUNKS && n <= s->limits.max_nchunks) {
         return B2C_OK;

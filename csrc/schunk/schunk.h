@@ -224,6 +224,12 @@ b2c_status b2i_schunk_copy_chunks(const b2c_schunk *from, b2c_schunk *to, b2c_er
 /* Whether a chunk of nbytes fits a state of equal chunks, of which the last may be shorter. */
 bool b2i_state_stays_regular(const b2i_state *state, b2i_redo where, uint64_t nbytes);
 
+/*
+ * Whether the index alone can stand for a chunk: its kind has no value, its
+ * size follows from the chunksize, and NaN keep their width.
+ */
+bool b2i_state_fits_index(const b2i_state *state, const b2i_chunk_head *head);
+
 b2c_status b2i_schunk_delete_chunk(b2c_schunk *s, uint64_t nchunk, b2c_error *err);
 b2c_status b2i_schunk_reorder(b2c_schunk *s, const uint64_t *order, uint64_t norder,
                               b2c_error *err);

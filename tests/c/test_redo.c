@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include "alloc.h"
+#include "frame.h"
 #include "io.h"
 #include "world.h"
 
@@ -351,6 +352,40 @@ static void test_damaged_bits(uint8_t storage)
     }
 }
 
+/* A chunk of zeros does not become one of NaN. */
+static void test_damaged_special(void)
+{
+    static const uint8_t zeros[CHUNK];
+    uint8_t out[CHUNK];
+    char file[400];
+    size_t len;
+    b2c_schunk *s, *t;
+    remove_path(live);
+    s = make(B2C_STORAGE_FILE, live, CHUNK);
+    append(s, 0);
+    append(s, 1);
+    CHECK_EQ(b2c_schunk_flush(s, &err), B2C_OK);
+    CHECK_EQ(b2c_schunk_append(s, ctx, zeros, CHUNK, &err), B2C_OK);
+    append(s, 3);
+    for (long bit = 0; bit < 8 * HEAD; bit++) {
+        copy_path(live, left);
+        long at = find_chunk(B2C_STORAGE_FILE, 3, file, sizeof file) - RECORDS - HEAD + bit / 8;
+        FILE *f = fopen(file, "r+b");
+        CHECK(f != NULL && fseek(f, at, SEEK_SET) == 0);
+        int c = fgetc(f);
+        CHECK(fseek(f, at, SEEK_SET) == 0 && fputc(c ^ 1 << bit % 8, f) != EOF);
+        fclose(f);
+        b2c_status st = open_left(B2C_OPEN_READ, NULL, &t);
+        CHECK(st == B2C_OK || st == B2C_E_CHECKSUM || st == B2C_E_CORRUPT);
+        if (st == B2C_OK) {
+            CHECK_EQ(nchunks_of(t), 4);
+            CHECK(b2c_schunk_decode_chunk(t, ctx, 2, out, sizeof out, &len, &err) != B2C_OK);
+            b2c_schunk_free(t);
+        }
+    }
+    b2c_schunk_free(s);
+}
+
 /* Files of a log that are gone, empty, or two in a row. */
 static void test_missing_files(int64_t chunksize)
 {
@@ -481,6 +516,67 @@ static void test_opening_beside(uint8_t storage, bool is_closed)
     }
 }
 
+/* ---- strange logs ---- */
+
+/*
+ * Adds an append of a special chunk to the log at 'left', a directory of two chunk files, which no
+ * writer would do: nothing in the index could tell its size, or the width of its items.
+ */
+static void add_special(const char *index, const b2c_cparams *cparams, uint8_t kind)
+{
+    uint8_t tail[24], chunk[64], redo_bytes[B2I_REDO_LEN];
+    char path[400];
+    size_t len = 0;
+    b2i_buf records = { 0 };
+    b2i_redo_log log = { .seq = 0 };
+    const b2i_redo redo = { B2I_REDO_APPEND, 2 };
+    FILE *f = fopen(index, "rb");
+    CHECK(f != NULL && fseek(f, -(long)sizeof tail, SEEK_END) == 0 &&
+          fread(tail, 1, sizeof tail, f) == sizeof tail);
+    fclose(f);
+    CHECK_EQ(b2i_ld64le(tail + 8), 2);
+    memcpy(log.base, tail + 16, sizeof log.base);
+    CHECK_EQ(b2c_special_chunk(cparams, kind, CHUNK, NULL, chunk, sizeof chunk, &len, &err),
+             B2C_OK);
+    b2i_redo_make(&log, &redo, redo_bytes);
+    CHECK_EQ(b2i_records_make(b2i_span_of(chunk, len), 2,
+                              b2i_span_of(redo_bytes, sizeof redo_bytes), false, &records, &err),
+             B2C_OK);
+    print_path(path, sizeof path, "%s/00000002.chunk", left);
+    f = fopen(path, "wb");
+    CHECK(f != NULL && fwrite(chunk, 1, len, f) == len &&
+          fwrite(records.p, 1, records.n, f) == records.n);
+    fclose(f);
+    b2i_buf_free(&records);
+}
+
+/* What a writer stores who goes on with such a log can be opened. */
+static void test_special(int64_t chunksize, uint32_t typesize, uint8_t kind)
+{
+    b2c_schunk *s;
+    b2c_cparams cparams;
+    b2c_chunk_info info;
+    char index[400];
+    remove_path(left);
+    s = make(B2C_STORAGE_DIR, left, chunksize);
+    append(s, 0);
+    append(s, 1);
+    CHECK_EQ(b2c_schunk_close(s, &err), B2C_OK);
+    print_path(index, sizeof index, "%s/chunks.b2frame", left);
+    b2c_cparams_init(&cparams);
+    cparams.typesize = typesize;
+    add_special(index, &cparams, kind);
+    CHECK_EQ(open_left(B2C_OPEN_UPDATE, NULL, &s), B2C_OK);
+    CHECK_EQ(nchunks_of(s), 3);
+    append(s, 3);
+    CHECK_EQ(b2c_schunk_close(s, &err), B2C_OK);
+    CHECK_EQ(open_left(B2C_OPEN_READ, NULL, &s), B2C_OK);
+    CHECK_EQ(nchunks_of(s), 4);
+    CHECK_EQ(b2c_schunk_chunk_info(s, 2, &info, &err), B2C_OK);
+    CHECK(info.nbytes == CHUNK && info.special == kind && info.typesize == typesize);
+    b2c_schunk_free(s);
+}
+
 /* ---- flushing ---- */
 
 static int nsynced;
@@ -550,10 +646,15 @@ int main(void)
         test_opening_beside(storages[i], true);
         test_opening_beside(storages[i], false);
     }
+    test_damaged_special();
     test_missing_files(CHUNK);
     test_missing_files(0);
     test_exact_limit();
     test_flush();
+    test_special(CHUNK, 1, B2C_SPECIAL_ZERO);
+    test_special(0, 1, B2C_SPECIAL_ZERO);
+    test_special(0, 4, B2C_SPECIAL_NAN);
+    test_special(CHUNK, 4, B2C_SPECIAL_NAN);
     b2c_ctx_free(ctx);
     remove_path(root);
     return RESULT();

@@ -374,8 +374,11 @@ static void test_long_log(void)
 {
     enum { NCHUNKS = 1 << 22, NEDITS = 100000 };
     const b2i_redo insert = { B2I_REDO_INSERT, 0 };
-    const b2i_chunk_head head = { .nbytes = CHUNK, .cbytes = 32, .special = B2C_SPECIAL_NAN };
     b2c_schunk *s = make(B2C_STORAGE_MEMORY, NULL);
+    const b2i_chunk_head head = { .nbytes = CHUNK,
+                                  .cbytes = 32,
+                                  .typesize = (uint8_t)s->now.cparams.typesize,
+                                  .special = B2C_SPECIAL_NAN };
     s->limits.max_nchunks = NCHUNKS + NEDITS;
     CHECK_EQ(b2c_schunk_fill_special(s, (uint64_t)NCHUNKS * CHUNK, B2C_SPECIAL_ZERO, NULL, &err),
              B2C_OK);
