@@ -26,7 +26,6 @@ enum {
     LZ_SPARSE_DISTANCE = 8191, /* what is farther takes two more bytes */
     LZ_AVOIDS_NEAR = 0,        /* it gains nothing */
     LZ_MAX_MORE = 0,
-    LZ_LEARNS_MORE = 0,
     FAR_BASE = 8191, /* distance - 1 of the smallest far match */
     MAX_RUN = 32,    /* literals per control byte */
     MIN_LONG = 9,    /* bytes of a match from which on its length needs more than three bits, */

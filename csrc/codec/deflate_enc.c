@@ -20,7 +20,6 @@ enum {
     LZ_SPARSE_DISTANCE = 0,
     LZ_AVOIDS_NEAR = 0, /* near distances take fewer bits */
     LZ_MAX_MORE = 0,
-    LZ_LEARNS_MORE = 1,
     LONG_ROW = 4096, /* literals that are a block by themselves; */
     FLAT_ROW = 512   /* those that are stored then */
 };

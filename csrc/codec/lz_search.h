@@ -15,7 +15,6 @@
  *   LZ_SPARSE_DISTANCE                  how far back matches of the latter may be
  *   LZ_AVOIDS_NEAR                      whether near matches are avoided, see distance_to_take()
  *   LZ_MAX_MORE                         see capped_more(); 0: steps grow
- *   LZ_LEARNS_MORE                      whether matches are learned at length, see learn_match()
  *
  * The search is greedy, with a hash table of positions, and the step between positions grows with
  * every miss.  Runs of a byte are tried before the table and do not enter it: it keeps the starts
@@ -333,29 +332,18 @@ static inline size_t capped_more(size_t n, unsigned skip_log)
     return LZ_MAX_MORE + (n > CLEAR ? (n - CLEAR) >> skip_log : 0);
 }
 
-static inline void learn_far(const search *c, const uint8_t *p)
+/* The tables of search_pairs() get the first and the last positions of a match of len bytes at p.
+ */
+static inline void learn_match(const search *c, const uint8_t *p, size_t len)
 {
-    c->t->far[learn_slot(p, 8, FAR_LOG)] = position(&c->positions, p);
-}
-
-static inline void learn_near(const search *c, const uint8_t *p)
-{
-    c->t->near[learn_slot(p, PAIR_LEN, NEAR_LOG)] = position(&c->positions, p);
-}
-
-/* The tables of search_pairs() get first and last positions of a match at p that ends at 'end'. */
-static inline void learn_match(const search *c, const uint8_t *p, const uint8_t *end)
-{
-    learn_far(c, p + 1);
-    if (LZ_LEARNS_MORE) {
-        learn_far(c, p + 2);
-        learn_far(c, end - 3);
-        learn_near(c, p + 1);
+    b2i_lz_table *t = c->t;
+    const size_t far[] = { 1, 2, len - 3, len - 2 }, near[] = { 1, len - 2, len - 1 };
+    const uint32_t at = position(&c->positions, p);
+    for (size_t i = 0; i < sizeof far / sizeof far[0]; i++) {
+        t->far[learn_slot(p + far[i], 8, FAR_LOG)] = at + (uint32_t)far[i];
     }
-    learn_far(c, end - 2);
-    learn_near(c, end - 2);
-    if (LZ_LEARNS_MORE) {
-        learn_near(c, end - 1);
+    for (size_t i = 0; i < sizeof near / sizeof near[0]; i++) {
+        t->near[learn_slot(p + near[i], PAIR_LEN, NEAR_LOG)] = at + (uint32_t)near[i];
     }
 }
 
@@ -419,7 +407,7 @@ static B2I_LZ_APART bool search_pairs(search *state, const gear *g, const uint8_
         p += len;
         c.anchor = p;
         if (p < end) {
-            learn_match(&c, p - len - back, p);
+            learn_match(&c, p - len - back, len + back);
         }
     }
     c.is_sparse = LZ_HAS_SPARSE && seems_sparse(&lately, (size_t)(p - state->p));
