@@ -302,6 +302,14 @@ def folded(kind: int, raw: bytes) -> bytes:
     return struct.pack("<BII", kind, at, best) + raw[:at] + raw[at + best :]
 
 
+def flipped(raw: bytes, at: int) -> bytes:
+    return raw[:at] + bytes([raw[at] ^ 0x15]) + raw[at + 1 :]
+
+
+# Of the log that a killed writer of six chunks leaves: names, in which chunk, at which byte of it.
+DAMAGES = (("chunk", 2, 100), ("header", 2, 0), ("length", 2, 4), ("end", 5, 100))
+
+
 def file_seeds() -> Seeds:
     import tempfile
 
@@ -321,6 +329,12 @@ def file_seeds() -> Seeds:
         yield "open-edited", folded(0, path.read_bytes())
         s.close()
         yield "closed", folded(0, path.read_bytes())
+        with blosc2c.SChunk(600, cparams={"typesize": 4}, urlpath=folder + "/log") as s:
+            for i in range(6):
+                s.append_data(text(600, i))
+            raw = Path(folder, "log").read_bytes()
+            for name, i, at in DAMAGES:
+                yield f"log-damaged-{name}", folded(0, flipped(raw, raw.index(s.get_chunk(i)) + at))
         r = blosc2.SChunk(600, cparams={"typesize": 4}, urlpath=folder + "/reference")
         for i in range(3):
             r.append_data(text(600, i))
@@ -466,6 +480,18 @@ def sframe_seeds() -> Seeds:
             for flags in range(8):
                 if flags in (0, 3, 6, 7):
                     yield f"{library.__name__}-{flags}", bytes([flags]) + index + b"".join(chunks)
+        path = Path(folder, "log")
+        with blosc2c.SChunk(300, cparams={"typesize": 4}, urlpath=str(path), contiguous=False) as s:
+            for i in range(6):
+                s.append_data(text(300, i))
+            log = [(path / f"{n:08X}.chunk").read_bytes() for n in range(6)]
+            log_index = entry(a_file, index_name, (path / "chunks.b2frame").read_bytes())
+        for name, i, at in DAMAGES:
+            damaged = [*log[:i], flipped(log[i], at), *log[i + 1 :]]
+            files = b"".join(entry(a_file, n, raw) for n, raw in enumerate(damaged))
+            yield f"log-damaged-{name}", b"\6" + log_index + files
+        files = b"".join(entry(a_file, n, raw) for n, raw in enumerate(log) if n != 2)
+        yield "log-without-a-file", b"\6" + log_index + files
         for word, kind in [
             ("link-out", link_out),
             ("link-to-directory", link_to_dir),
