@@ -2,6 +2,7 @@
  * test_frame.c: frames: worked examples, round trips on every storage, damaged bytes.
  * SPDX-License-Identifier: BSD-3-Clause
  */
+#include "files.h"
 #include "frame.h"
 #include "harness.h"
 
@@ -499,8 +500,6 @@ int main(void)
     test_dir_links();
     test_many();
     b2c_ctx_free(ctx);
-    char command[300];
-    snprintf(command, sizeof command, "rm -r %s", dir);
-    CHECK_EQ(system(command), 0);
+    CHECK_EQ(remove_path(dir), 0);
     return RESULT();
 }

@@ -3,6 +3,7 @@
  * from where paths are too long.
  * SPDX-License-Identifier: BSD-3-Clause
  */
+#include "files.h"
 #include "frame.h"
 #include "harness.h"
 
@@ -182,8 +183,6 @@ int main(void)
     test_deep();
     test_long_name();
     b2c_ctx_free(ctx);
-    char command[300];
-    snprintf(command, sizeof command, "rm -r %s", dir);
-    CHECK_EQ(system(command), 0);
+    CHECK_EQ(remove_path(dir), 0);
     return RESULT();
 }

@@ -19,23 +19,6 @@ static const uint8_t storages[] = { B2C_STORAGE_FILE, B2C_STORAGE_DIR };
 
 /* ---- files ---- */
 
-static void copy_file(const char *from, const char *to)
-{
-    uint8_t buf[65536];
-    FILE *in = fopen(from, "rb"), *out = fopen(to, "wb");
-    size_t n;
-    CHECK(in != NULL && out != NULL);
-    while (in != NULL && out != NULL && (n = fread(buf, 1, sizeof buf, in)) > 0) {
-        CHECK(fwrite(buf, 1, n, out) == n);
-    }
-    if (in != NULL) {
-        fclose(in);
-    }
-    if (out != NULL) {
-        fclose(out);
-    }
-}
-
 /* A file, or a directory of files. */
 static void copy_path(const char *from, const char *to)
 {

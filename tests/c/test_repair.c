@@ -256,8 +256,6 @@ int main(void)
     test_nothing_left();
     test_listing();
     b2c_ctx_free(ctx);
-    char command[300];
-    snprintf(command, sizeof command, "rm -r %s", dir);
-    CHECK_EQ(system(command), 0);
+    CHECK_EQ(remove_path(dir), 0);
     return RESULT();
 }

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include "edits.h"
+#include "files.h"
 #include "nd_array.h"
 
 #include <fcntl.h>
@@ -310,7 +311,6 @@ static void test_opening_beside_an_edit(uint8_t storage)
 
 int main(void)
 {
-    char command[300];
     CHECK(mkdtemp(dir) != NULL);
     CHECK_EQ(b2c_ctx_new(NULL, 1, NULL, &ctx, &err), B2C_OK);
     for (int level = B2C_DURABILITY_NONE; level <= B2C_DURABILITY_COMMIT; level++) {
@@ -325,7 +325,6 @@ int main(void)
     test_opening_beside_an_edit(B2C_STORAGE_FILE);
     test_opening_beside_an_edit(B2C_STORAGE_DIR);
     b2c_ctx_free(ctx);
-    snprintf(command, sizeof command, "rm -r %s", dir);
-    CHECK_EQ(system(command), 0);
+    CHECK_EQ(remove_path(dir), 0);
     return RESULT();
 }

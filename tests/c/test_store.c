@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include "edits.h"
+#include "files.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -63,23 +64,6 @@ static void test_editing(uint8_t storage, const char *path, int durability, int 
 }
 
 /* ---- what a killed writer leaves ---- */
-
-static void copy_file(const char *from, const char *to)
-{
-    uint8_t buf[65536];
-    FILE *in = fopen(from, "rb"), *out = fopen(to, "wb");
-    size_t n;
-    CHECK(in != NULL && out != NULL);
-    while (in != NULL && out != NULL && (n = fread(buf, 1, sizeof buf, in)) > 0) {
-        CHECK(fwrite(buf, 1, n, out) == n);
-    }
-    if (in != NULL) {
-        fclose(in);
-    }
-    if (out != NULL) {
-        fclose(out);
-    }
-}
 
 /* After every edit the file, as it is now, opens with all edits so far; and one can go on. */
 static void test_recovery(void)
@@ -339,7 +323,6 @@ int main(void)
     test_user();
     test_room_after_compact();
     b2c_ctx_free(ctx);
-    snprintf(path, sizeof path, "rm -r %s", dir);
-    CHECK_EQ(system(path), 0);
+    CHECK_EQ(remove_path(dir), 0);
     return RESULT();
 }

@@ -3,6 +3,7 @@
  * and trailers of any length, too many metalayers; repair and its callers.
  * SPDX-License-Identifier: BSD-3-Clause
  */
+#include "files.h"
 #include "frame.h"
 #include "nd_array.h"
 
@@ -565,8 +566,6 @@ int main(void)
     test_repair_of_names();
     test_repair_of_dtype();
     b2c_ctx_free(ctx);
-    char command[300];
-    snprintf(command, sizeof command, "rm -r %s", dir);
-    CHECK_EQ(system(command), 0);
+    CHECK_EQ(remove_path(dir), 0);
     return RESULT();
 }

@@ -7,11 +7,10 @@
 #define WORLD_H
 
 #include "blosc2c.h"
+#include "files.h"
 #include "harness.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <stdarg.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -528,55 +527,6 @@ static inline unsigned world_every(void)
     const char *number = getenv("B2C_EVERY");
     unsigned every = number == NULL ? 1 : (unsigned)strtoul(number, NULL, 10);
     return every == 0 ? 1 : every;
-}
-
-/* ---- files ---- */
-
-/* As snprintf() into an array of 'cap' bytes, which must be enough. */
-static inline void print_path(char *out, size_t cap, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    int n = vsnprintf(out, cap, format, args);
-    va_end(args);
-    if (n < 0 || (size_t)n >= cap) {
-        fprintf(stderr, "a path is too long\n");
-        abort();
-    }
-}
-
-/* Removes a file, or a directory with the files in it; silent when there is none. */
-static inline void remove_path(const char *path)
-{
-    char name[1024];
-    DIR *dir = opendir(path);
-    if (dir == NULL) {
-        (void)unlink(path);
-        return;
-    }
-    const struct dirent *e;
-    while ((e = readdir(dir)) != NULL) {
-        if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0) {
-            print_path(name, sizeof name, "%s/%s", path, e->d_name);
-            remove_path(name);
-        }
-    }
-    closedir(dir);
-    (void)rmdir(path);
-}
-
-/* A new directory, in memory when the machine has such a place. */
-static inline void make_root(char *root, size_t cap)
-{
-    const char *tmp = getenv("TMPDIR");
-    if (tmp == NULL) {
-        tmp = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
-    }
-    print_path(root, cap, "%s/blosc2c-XXXXXX", tmp);
-    if (mkdtemp(root) == NULL) {
-        perror(root);
-        abort();
-    }
 }
 
 #endif
