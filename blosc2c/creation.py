@@ -25,10 +25,11 @@ from . import meta as metas
 from . import params
 from ._ffi import lib
 from .compress import compress2
+from .description import EXTENSION_META, encode_meta, new_nd
 from .dtype import check_dtype, extension_name, leaves_open, settled, to_array
 from .errors import ParameterError
 from .indexing import parse_key
-from .ndarray import EXTENSION_META, Array, NDArray, encode_meta, new_nd
+from .ndarray import Array, NDArray
 from .ndedit import as_items
 from .params import Codec, CParams, Keeping, SpecialValue, Storage, to_cparams, to_dparams, to_path
 from .partition import (

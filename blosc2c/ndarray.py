@@ -18,13 +18,12 @@ import numpy as np
 from . import _ffi
 from . import dtype as dtypes
 from ._ffi import check, ffi, lib, new_error, out_buffer
+from .description import read_description
 from .errors import ChunkIndexError, ClosedError, ConflictError, FormatError, ParameterError
 from .field import NDField, is_name
 from .indexing import Box, Gather, parse_key, place_points, rest_of
 from .limits import check_result
-from .meta import find_meta
 from .operators import Operators
-from .packed import plain_text
 from .params import CParams, DParams
 from .partition import Shape, boxes, extended, grid_of, slabs
 from .schunk import ChunkInfo, Report, SChunk, codec_summary, human
@@ -41,7 +40,6 @@ Array = np.ndarray[Any, Any]
 P = ParamSpec("P")
 T = TypeVar("T")
 
-EXTENSION_META = "ml_dtype"  # metalayer with the name of a dtype of ml_dtypes
 _INTEGERS = frozenset((int, np.int64, np.int32, np.intp, np.uint64, np.uint32))
 
 
@@ -177,7 +175,7 @@ class NDArray(Operators):
     def _if_array(cls, schunk: SChunk) -> NDArray | None:
         """The array in a super-chunk, if it has one."""
         with schunk.handle as ptr:
-            found = _description(ptr, schunk.urlpath)
+            found = read_description(ptr, schunk.urlpath)
         return None if found is None else cls._of(schunk, *found)
 
     @classmethod
@@ -816,7 +814,7 @@ class NDArray(Operators):
     def follow(self, ptr: Any) -> None:
         """The handle shows another state now, perhaps another array; called by it."""
         self._nd = ffi.NULL  # of what cannot be shown; reading says that there is no description
-        found = _description(ptr, self.urlpath)
+        found = read_description(ptr, self.urlpath)
         if found is None:
             raise FormatError("there is no array any more in what was opened", path=self.urlpath)
         stored, dtype = found
@@ -874,51 +872,3 @@ def _chunks_along(first: int, n: int, stride: int, chunk: int) -> np.ndarray[Any
         return np.unique((first + stride * np.arange(n)) // chunk)
     ends = sorted((first, first + stride * (n - 1)))
     return np.arange(ends[0] // chunk, ends[1] // chunk + 1)
-
-
-def _description(ptr: Any, path: str | None) -> tuple[Any, np.dtype[Any]] | None:
-    """The b2c_nd and the dtype of the array in a super-chunk; None when there is no array."""
-    _, _, n, err = _ffi.small_call()
-    nd, text = ffi.new("b2c_nd *"), ffi.new("void **")
-    status = lib.b2c_nd_open(ptr, nd, text, n, err)
-    if status == lib.B2C_E_NOT_FOUND:
-        return None
-    check(status, err, path)
-    stored = bytes(ffi.buffer(text[0], n[0])) if n[0] else b""
-    return nd, _stored_dtype(ptr, nd.itemsize, stored, path)
-
-
-def _stored_dtype(ptr: Any, itemsize: int, stored: bytes, path: str | None) -> np.dtype[Any]:
-    """The dtype that the array's metalayer tells; bytes when it does not."""
-    if not stored:
-        return np.dtype((np.bytes_, itemsize))
-    try:
-        text = stored.decode()
-    except UnicodeDecodeError as exc:
-        raise FormatError(f"the dtype is not UTF-8: {exc}", path=path, field="dtype") from None
-    dt = dtypes.from_text(text, itemsize, path)
-    if dt.kind == "V":
-        name = find_meta(ptr, EXTENSION_META, path)
-        # A text and nothing else: a frame in its place would be opened by opening this one.
-        dt = (name and dtypes.extension(plain_text(name), itemsize)) or dt
-    return dt
-
-
-def new_nd(shape: Shape, chunks: Shape, blocks: Shape, itemsize: int) -> Any:
-    """A checked b2c_nd."""
-    nd, err = ffi.new("b2c_nd *"), new_error()
-    nd.size = ffi.sizeof("b2c_nd")
-    nd.ndim, nd.itemsize = len(shape), itemsize
-    for axis in range(len(shape)):
-        nd.shape[axis], nd.chunks[axis], nd.blocks[axis] = shape[axis], chunks[axis], blocks[axis]
-    check(lib.b2c_nd_check(nd, err), err)
-    return nd
-
-
-def encode_meta(nd: Any, dtype: np.dtype[Any]) -> bytes:
-    """The content of the b2nd metalayer."""
-    text = dtypes.to_text(dtype).encode()
-    return _ffi.sized_bytes(
-        lambda dst, cap, need, err: int(lib.b2c_nd_meta_encode(nd, text, len(text), dst, cap, need, err)),
-        512 + len(text),
-    )
