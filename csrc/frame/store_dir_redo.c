@@ -290,9 +290,7 @@ static b2c_status tidy(b2i_dir_store *d, const b2i_state *now, b2c_error *err)
     if (!d->base.ops->is_current(&d->base)) {
         goto out;
     }
-    if (b2i_fs_exists(d->dir, B2I_DIR_INDEX_TMP)) {
-        (void)b2i_fs_remove(d->dir, B2I_DIR_INDEX_TMP, NULL);
-    }
+    (void)b2i_fs_remove(d->dir, B2I_DIR_INDEX_TMP, NULL); /* mostly there is none */
     B2I_GO(st, remove_orphans(d, named, nnamed, there, nthere, err));
 out:
     b2i_free(named);
