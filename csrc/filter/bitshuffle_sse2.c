@@ -6,23 +6,6 @@
 #include "vec_sse2.h"
 #include "vec_net.h"
 #include "bitshuffle_tile.h"
+#include "bitshuffle_vec.h"
 
-static void shuffle(const uint8_t *src, uint8_t *dst, size_t typesize, size_t row_len)
-{
-    if (row_len < VEC_LEN) {
-        b2i_bitshuffle_generic.shuffle(src, dst, typesize, row_len);
-    } else {
-        tiled_shuffle(src, dst, typesize, row_len);
-    }
-}
-
-static void unshuffle(const uint8_t *src, uint8_t *dst, size_t typesize, size_t row_len)
-{
-    if (row_len < VEC_LEN) {
-        b2i_bitshuffle_generic.unshuffle(src, dst, typesize, row_len);
-    } else {
-        tiled_unshuffle(src, dst, typesize, row_len);
-    }
-}
-
-const b2i_bitshuffle_ops b2i_bitshuffle_sse2 = { "sse2", shuffle, unshuffle };
+const b2i_bitshuffle_ops b2i_bitshuffle_sse2 = { "sse2", vec_bitshuffle, vec_bitunshuffle };

@@ -33,19 +33,24 @@ B2I_KERNEL void transpose_bits(const uint8_t *src, size_t src_stride, uint8_t *d
                                size_t dst_stride)
 {
     vec v[8];
+    B2I_UNROLL
     for (size_t i = 0; i < 8; i++) {
         v[i] = vec_load(src + i * src_stride);
     }
+    B2I_UNROLL
     for (size_t i = 0; i < 4; i++) {
         swap_bits(&v[i], &v[i + 4], 4, 0x0F);
     }
+    B2I_UNROLL
     for (size_t i = 0; i < 8; i += 4) {
         swap_bits(&v[i], &v[i + 2], 2, 0x33);
         swap_bits(&v[i + 1], &v[i + 3], 2, 0x33);
     }
+    B2I_UNROLL
     for (size_t i = 0; i < 8; i += 2) {
         swap_bits(&v[i], &v[i + 1], 1, 0x55);
     }
+    B2I_UNROLL
     for (size_t i = 0; i < 8; i++) {
         vec_store(dst + i * dst_stride, v[i]);
     }
@@ -86,7 +91,7 @@ B2I_KERNEL void tile_scatter(const tile *t, size_t typesize, size_t c, size_t n,
 }
 
 /* row_len >= VEC_LEN */
-static void tiled_shuffle(const uint8_t *src, uint8_t *dst, size_t typesize, size_t row_len)
+B2I_KERNEL void tiled_shuffle(const uint8_t *src, uint8_t *dst, size_t typesize, size_t row_len)
 {
     tile t;
     size_t width = typesize < STRIP ? typesize : STRIP;
@@ -105,7 +110,7 @@ static void tiled_shuffle(const uint8_t *src, uint8_t *dst, size_t typesize, siz
     }
 }
 
-static void tiled_unshuffle(const uint8_t *src, uint8_t *dst, size_t typesize, size_t row_len)
+B2I_KERNEL void tiled_unshuffle(const uint8_t *src, uint8_t *dst, size_t typesize, size_t row_len)
 {
     tile t;
     size_t width = typesize < STRIP ? typesize : STRIP;
