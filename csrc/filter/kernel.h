@@ -54,6 +54,12 @@ B2I_KERNEL const uint8_t *plane_at(const b2i_plane *plane, size_t i)
     return plane->p + (i & plane->mask);
 }
 
+/* Of 2, 4, 8 and 16. */
+B2I_KERNEL int log2_of(size_t t)
+{
+    return t == 2 ? 1 : t == 4 ? 2 : t == 8 ? 3 : 4;
+}
+
 /* Elements [from, nelems) one byte at a time: the definition of the filter. */
 B2I_KERNEL void plain_shuffle(const uint8_t *restrict src, size_t unit, size_t from, size_t nelems,
                               uint8_t *restrict dst, size_t stride)

@@ -19,11 +19,13 @@ B2I_KERNEL void even_shuffle(const uint8_t *src, size_t unit, size_t nelems, uin
 B2I_KERNEL void join_all(const b2i_plane *planes, size_t unit, size_t nelems, bool streaming,
                          uint8_t *dst)
 {
+    b2i_plane own[16]; /* that no store changes */
+    memcpy(own, planes, unit * sizeof *planes);
     for (size_t i = 0; i < nelems; i = next_step(i, VEC_LEN, nelems)) {
         vec v[16];
         B2I_UNROLL
         for (size_t k = 0; k < unit; k++) {
-            v[k] = vec_load(plane_at(&planes[k], i));
+            v[k] = vec_load(plane_at(&own[k], i));
         }
         group_join(v, unit, streaming, dst + i * unit);
     }
@@ -81,6 +83,100 @@ B2I_KERNEL void narrow_unshuffle(const b2i_plane *planes, size_t unit, size_t ne
     plain_unshuffle(planes, unit, limit, nelems, dst);
 }
 
+#ifdef VEC_HAS_LOOKUP
+/* ---- units of 3, 5, 6 and 7: every vector looks its bytes up in all the others ---- */
+
+/*
+ * LANE elements are t lanes of elements, or a lane of each of t planes.  Lane 'to' of one side has
+ * its bytes by lookups[to][from] from lanes 'from' of the other.
+ */
+typedef struct lookups {
+    vec at[7][7];
+} lookups;
+
+enum { FEW = 512, NOWHERE = 0x80 }; /* elements that do not pay for making lookups */
+
+B2I_KERNEL void make_lookups(lookups *l, size_t t, bool to_planes)
+{
+    uint8_t index[7][7][LANE];
+    memset(index, NOWHERE, sizeof index);
+    for (size_t e = 0; e < LANE; e++) {
+        for (size_t k = 0; k < t; k++) {
+            size_t at = e * t + k;
+            if (to_planes) {
+                index[k][at / LANE][e] = (uint8_t)(at % LANE);
+            } else {
+                index[at / LANE][k][at % LANE] = (uint8_t)e;
+            }
+        }
+    }
+    for (size_t i = 0; i < t * t; i++) {
+        l->at[i / t][i % t] = vec_load_lanes(index[i / t][i % t], 0);
+    }
+}
+
+B2I_KERNEL vec looked_up(const lookups *l, const vec *v, size_t t, size_t to)
+{
+    vec sum = vec_lookup(v[0], l->at[to][0]);
+    B2I_UNROLL
+    for (size_t from = 1; from < t; from++) {
+        sum = vec_or(sum, vec_lookup(v[from], l->at[to][from]));
+    }
+    return sum;
+}
+
+B2I_KERNEL void lookup_shuffle(const uint8_t *src, size_t t, size_t nelems, uint8_t *dst,
+                               size_t stride)
+{
+    lookups l;
+    if (nelems < FEW) {
+        narrow_shuffle(src, t, nelems, dst, stride);
+        return;
+    }
+    make_lookups(&l, t, true);
+    for (size_t i = 0; i < nelems; i = next_step(i, VEC_LEN, nelems)) {
+        vec v[7];
+        prefetch_ahead(src + i * t, VEC_LEN * t);
+        B2I_UNROLL
+        for (size_t r = 0; r < t; r++) {
+            v[r] = vec_load_lanes(src + i * t + r * LANE, t * LANE);
+        }
+        B2I_UNROLL
+        for (size_t k = 0; k < t; k++) {
+            vec_store(dst + k * stride + i, looked_up(&l, v, t, k));
+        }
+    }
+}
+
+B2I_KERNEL void lookup_unshuffle(const b2i_plane *planes, size_t t, size_t nelems, uint8_t *dst)
+{
+    lookups l;
+    if (nelems < FEW) {
+        narrow_unshuffle(planes, t, nelems, dst);
+        return;
+    }
+    make_lookups(&l, t, false);
+    for (size_t i = 0; i < nelems; i = next_step(i, VEC_LEN, nelems)) {
+        vec v[7];
+        B2I_UNROLL
+        for (size_t k = 0; k < t; k++) {
+            v[k] = vec_load(plane_at(&planes[k], i));
+        }
+        B2I_UNROLL
+        for (size_t r = 0; r < t; r++) {
+            vec w = looked_up(&l, v, t, r);
+            B2I_UNROLL
+            for (size_t lane = 0; lane < VEC_LANES; lane++) {
+                vec_store_lane(dst + i * t + (lane * t + r) * LANE, w, lane);
+            }
+        }
+    }
+}
+#else
+#define lookup_shuffle   narrow_shuffle
+#define lookup_unshuffle narrow_unshuffle
+#endif
+
 /*
  * ---- units of 16 and more: strips side by side, the last one moved back; nelems >= VEC_LEN ----
  */
@@ -137,83 +233,97 @@ static void wide_unshuffle(const b2i_plane *planes, size_t unit, size_t nelems, 
     }
 }
 
-/* ---- entry: frequent units get code of their own ---- */
+/* ---- entry: frequent units get functions of their own, in which 'unit' is a constant ---- */
 
-#define SHUFFLE_CASE(n, kernel)                                                                    \
-    case n:                                                                                        \
+#define SHUFFLE_OF(n, kernel)                                                                      \
+    static void shuffle_##n(const uint8_t *src, size_t unit, size_t nelems, uint8_t *dst,          \
+                            size_t stride)                                                         \
+    {                                                                                              \
+        (void)unit;                                                                                \
         kernel(src, n, nelems, dst, stride);                                                       \
-        return
+    }
+
+#define UNSHUFFLE_OF(name, n, kernel)                                                              \
+    static void name##_##n(const b2i_plane *planes, size_t unit, size_t nelems, uint8_t *dst)      \
+    {                                                                                              \
+        (void)unit;                                                                                \
+        kernel(planes, n, nelems, dst);                                                            \
+    }
+
+SHUFFLE_OF(2, even_shuffle)
+SHUFFLE_OF(3, lookup_shuffle)
+SHUFFLE_OF(4, even_shuffle)
+SHUFFLE_OF(5, lookup_shuffle)
+SHUFFLE_OF(6, narrow_shuffle)
+SHUFFLE_OF(7, narrow_shuffle)
+SHUFFLE_OF(8, even_shuffle)
+SHUFFLE_OF(12, narrow_shuffle)
+#ifdef VEC_HAS_GROUPS
+SHUFFLE_OF(16, even_shuffle)
+#else
+#define shuffle_16 wide_shuffle
+#endif
+
+UNSHUFFLE_OF(unshuffle, 2, even_unshuffle)
+UNSHUFFLE_OF(unshuffle, 3, lookup_unshuffle)
+UNSHUFFLE_OF(unshuffle, 4, even_unshuffle)
+UNSHUFFLE_OF(unshuffle, 5, lookup_unshuffle)
+UNSHUFFLE_OF(unshuffle, 6, lookup_unshuffle)
+UNSHUFFLE_OF(unshuffle, 7, lookup_unshuffle)
+UNSHUFFLE_OF(unshuffle, 8, even_unshuffle)
+UNSHUFFLE_OF(unshuffle, 12, narrow_unshuffle)
+UNSHUFFLE_OF(unshuffle, 16, even_unshuffle)
+
+/* By unit; what is not here is narrow below STRIP, and wide above. */
+static b2i_shuffle_fn *const shuffles[STRIP + 1] = {
+    [2] = shuffle_2, [3] = shuffle_3, [4] = shuffle_4,   [5] = shuffle_5,   [6] = shuffle_6,
+    [7] = shuffle_7, [8] = shuffle_8, [12] = shuffle_12, [16] = shuffle_16,
+};
+static b2i_unshuffle_fn *const unshuffles[STRIP + 1] = {
+    [2] = unshuffle_2, [3] = unshuffle_3,   [4] = unshuffle_4,
+    [5] = unshuffle_5, [6] = unshuffle_6,   [7] = unshuffle_7,
+    [8] = unshuffle_8, [12] = unshuffle_12, [16] = unshuffle_16,
+};
 
 static void vec_shuffle(const uint8_t *src, size_t unit, size_t nelems, uint8_t *dst, size_t stride)
 {
     if (nelems < VEC_LEN) {
         b2i_shuffle_generic.shuffle(src, unit, nelems, dst, stride);
-        return;
-    }
-    switch (unit) {
-        SHUFFLE_CASE(2, even_shuffle);
-        SHUFFLE_CASE(4, even_shuffle);
-        SHUFFLE_CASE(8, even_shuffle);
-#ifdef VEC_HAS_GROUPS
-        SHUFFLE_CASE(16, even_shuffle);
-#endif
-        SHUFFLE_CASE(3, narrow_shuffle);
-        SHUFFLE_CASE(5, narrow_shuffle);
-        SHUFFLE_CASE(6, narrow_shuffle);
-        SHUFFLE_CASE(7, narrow_shuffle);
-        SHUFFLE_CASE(12, narrow_shuffle);
-    default:
-        break;
-    }
-    if (unit < STRIP) {
-        narrow_shuffle(src, unit, nelems, dst, stride);
-    } else {
+    } else if (unit > STRIP) {
         wide_shuffle(src, unit, nelems, dst, stride);
+    } else if (shuffles[unit] != NULL) {
+        shuffles[unit](src, unit, nelems, dst, stride);
+    } else {
+        narrow_shuffle(src, unit, nelems, dst, stride);
     }
 }
-
-#define UNSHUFFLE_CASE(n, kernel)                                                                  \
-    case n:                                                                                        \
-        kernel(planes, n, nelems, dst);                                                            \
-        return
 
 static void vec_unshuffle(const b2i_plane *planes, size_t unit, size_t nelems, uint8_t *dst)
 {
     if (nelems < VEC_LEN) {
         b2i_shuffle_generic.unshuffle(planes, unit, nelems, dst);
-        return;
-    }
-    switch (unit) {
-        UNSHUFFLE_CASE(2, even_unshuffle);
-        UNSHUFFLE_CASE(4, even_unshuffle);
-        UNSHUFFLE_CASE(8, even_unshuffle);
-        UNSHUFFLE_CASE(16, even_unshuffle);
-        UNSHUFFLE_CASE(3, narrow_unshuffle);
-        UNSHUFFLE_CASE(5, narrow_unshuffle);
-        UNSHUFFLE_CASE(6, narrow_unshuffle);
-        UNSHUFFLE_CASE(7, narrow_unshuffle);
-        UNSHUFFLE_CASE(12, narrow_unshuffle);
-    default:
-        break;
-    }
-    if (unit < STRIP) {
-        narrow_unshuffle(planes, unit, nelems, dst);
-    } else {
+    } else if (unit > STRIP) {
         wide_unshuffle(planes, unit, nelems, dst);
+    } else if (unshuffles[unit] != NULL) {
+        unshuffles[unit](planes, unit, nelems, dst);
+    } else {
+        narrow_unshuffle(planes, unit, nelems, dst);
     }
 }
 
 #ifdef VEC_HAS_STREAM
+UNSHUFFLE_OF(stream, 2, even_stream)
+UNSHUFFLE_OF(stream, 4, even_stream)
+UNSHUFFLE_OF(stream, 8, even_stream)
+UNSHUFFLE_OF(stream, 16, even_stream)
+
 /* Units of 2, 4, 8 and 16 bytes. */
 static void vec_stream_unshuffle(const b2i_plane *planes, size_t unit, size_t nelems, uint8_t *dst)
 {
-    switch (unit) {
-        UNSHUFFLE_CASE(2, even_stream);
-        UNSHUFFLE_CASE(4, even_stream);
-        UNSHUFFLE_CASE(8, even_stream);
-    default:
-        even_stream(planes, 16, nelems, dst);
-    }
+    (unit == 2   ? stream_2
+     : unit == 4 ? stream_4
+     : unit == 8 ? stream_8
+                 : stream_16)(planes, unit, nelems, dst);
 }
 #endif
 

@@ -23,7 +23,7 @@ B2I_KERNEL void vec_store(uint8_t *p, vec v)
     _mm256_storeu_si256((__m256i *)p, v);
 }
 
-/* Lane l from or to p + l * stride. */
+/* Lane l from p + l * stride. */
 B2I_KERNEL vec vec_load_lanes(const uint8_t *p, size_t stride)
 {
     __m128i low = _mm_loadu_si128((const __m128i *)p);
@@ -31,18 +31,18 @@ B2I_KERNEL vec vec_load_lanes(const uint8_t *p, size_t stride)
     return _mm256_inserti128_si256(_mm256_castsi128_si256(low), high, 1);
 }
 
-B2I_KERNEL void vec_store_lanes(uint8_t *p, size_t stride, vec v)
-{
-    _mm_storeu_si128((__m128i *)p, _mm256_castsi256_si128(v));
-    _mm_storeu_si128((__m128i *)(p + stride), _mm256_extracti128_si256(v, 1));
-}
-
 /* Past the caches; aligned.  See stream.h. */
 #define VEC_HAS_STREAM
-B2I_KERNEL void vec_stream_lanes(uint8_t *p, size_t stride, vec v)
+B2I_KERNEL void vec_stream(uint8_t *p, vec v)
 {
-    _mm_stream_si128((__m128i *)p, _mm256_castsi256_si128(v));
-    _mm_stream_si128((__m128i *)(p + stride), _mm256_extracti128_si256(v, 1));
+    _mm256_stream_si256((__m256i *)p, v);
+}
+
+/* Vector j of the first lanes of t vectors one after the other, then the second ones. */
+B2I_KERNEL vec vec_by_lanes(const vec *v, size_t t, size_t j)
+{
+    return 2 * j < t ? _mm256_permute2x128_si256(v[2 * j], v[2 * j + 1], 0x20)
+                     : _mm256_permute2x128_si256(v[2 * j - t], v[2 * j - t + 1], 0x31);
 }
 
 B2I_KERNEL void vec_store_lane(uint8_t *p, vec v, size_t lane)
@@ -67,6 +67,33 @@ B2I_KERNEL vec vec_zip_hi(vec a, vec b)
     return _mm256_unpackhi_epi8(a, b);
 }
 
+/* In each lane: byte x is byte index[x] of v; 0 where that has its highest bit set. */
+#define VEC_HAS_LOOKUP
+B2I_KERNEL vec vec_lookup(vec v, vec index)
+{
+    return _mm256_shuffle_epi8(v, index);
+}
+
+B2I_KERNEL vec vec_or(vec a, vec b)
+{
+    return _mm256_or_si256(a, b);
+}
+
+/* In each lane: the even bytes of a, then those of b; and the odd ones. */
+B2I_KERNEL vec vec_unzip_even(vec a, vec b)
+{
+    const vec low = _mm256_set1_epi16(0xFF);
+    return _mm256_packus_epi16(_mm256_and_si256(a, low), _mm256_and_si256(b, low));
+}
+
+B2I_KERNEL vec vec_unzip_odd(vec a, vec b)
+{
+    return _mm256_packus_epi16(_mm256_srli_epi16(a, 8), _mm256_srli_epi16(b, 8));
+}
+
+/* Three instructions each, where zipping takes one: worth it for one round instead of four. */
+enum { UNZIP_MAX = 2 };
+
 B2I_KERNEL vec vec_splat(uint8_t byte)
 {
     return _mm256_set1_epi8((char)byte);
@@ -90,7 +117,8 @@ B2I_KERNEL vec vec_shr(vec v, int nbits)
 
 B2I_KERNEL vec vec_shl(vec v, int nbits)
 {
-    return _mm256_slli_epi16(v, nbits);
+    /* fewer units can shift than add */
+    return nbits == 1 ? _mm256_add_epi8(v, v) : _mm256_slli_epi16(v, nbits);
 }
 
 #endif

@@ -108,11 +108,6 @@ B2I_KERNEL vec vec_shl(vec v, int nbits)
  */
 #define VEC_HAS_GROUPS
 
-B2I_KERNEL int log2_of(size_t t)
-{
-    return t == 2 ? 1 : t == 4 ? 2 : t == 8 ? 3 : 4;
-}
-
 /* Byte x = a * w + b of the result, w = 64 / t, is byte b * t + (a - row) mod t of a vector. */
 B2I_KERNEL vec slot_index(size_t t, size_t row)
 {

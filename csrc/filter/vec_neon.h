@@ -23,17 +23,18 @@ B2I_KERNEL void vec_store(uint8_t *p, vec v)
     vst1q_u8(p, v);
 }
 
-/* Lane l from or to p + l * stride. */
+/* Lane l from p + l * stride. */
 B2I_KERNEL vec vec_load_lanes(const uint8_t *p, size_t stride)
 {
     (void)stride;
     return vec_load(p);
 }
 
-B2I_KERNEL void vec_store_lanes(uint8_t *p, size_t stride, vec v)
+/* Vector j of the first lanes of t vectors one after the other: there are no others. */
+B2I_KERNEL vec vec_by_lanes(const vec *v, size_t t, size_t j)
 {
-    (void)stride;
-    vec_store(p, v);
+    (void)t;
+    return v[j];
 }
 
 B2I_KERNEL void vec_store_lane(uint8_t *p, vec v, size_t lane)
@@ -57,6 +58,32 @@ B2I_KERNEL vec vec_zip_hi(vec a, vec b)
 {
     return vzip2q_u8(a, b);
 }
+
+/* Byte x is byte index[x] of v; 0 where that is 16 or more. */
+#define VEC_HAS_LOOKUP
+B2I_KERNEL vec vec_lookup(vec v, vec index)
+{
+    return vqtbl1q_u8(v, index);
+}
+
+B2I_KERNEL vec vec_or(vec a, vec b)
+{
+    return vorrq_u8(a, b);
+}
+
+/* The even bytes of a, then those of b; and the odd ones. */
+B2I_KERNEL vec vec_unzip_even(vec a, vec b)
+{
+    return vuzp1q_u8(a, b);
+}
+
+B2I_KERNEL vec vec_unzip_odd(vec a, vec b)
+{
+    return vuzp2q_u8(a, b);
+}
+
+/* One instruction each, as for zipping: worth it for up to three rounds instead of four. */
+enum { UNZIP_MAX = 8 };
 
 B2I_KERNEL vec vec_splat(uint8_t byte)
 {

@@ -6,7 +6,8 @@
  * One round interleaves vector j with vector j + t/2 of t vectors.  A byte's
  * position (vector, place in lane) read as one binary number is thereby rotated
  * left by one bit.  16 elements of t bytes start at (element, column): 4 rounds
- * give (column, element), planes; log2(t) rounds lead back.
+ * give (column, element), planes; log2(t) rounds lead back.  Undoing log2(t) rounds
+ * gives planes as well.
  *
  * SPDX-License-Identifier: BSD-3-Clause
  */
@@ -24,13 +25,22 @@ B2I_KERNEL void net_round(const vec *a, vec *b, size_t t)
     }
 }
 
+/* As memcpy() would, but clang keeps these in registers. */
+B2I_KERNEL void copy_vectors(vec *to, const vec *from, size_t n)
+{
+    B2I_UNROLL
+    for (size_t j = 0; j < n; j++) {
+        to[j] = from[j];
+    }
+}
+
 /* t is 2, 4, 8 or 16; both are constants where this is used. */
 B2I_KERNEL void net(vec *v, size_t t, size_t rounds)
 {
     vec w[16];
     net_round(v, w, t);
     if (rounds == 1) {
-        memcpy(v, w, t * sizeof *v);
+        copy_vectors(v, w, t);
         return;
     }
     net_round(w, v, t);
@@ -39,7 +49,7 @@ B2I_KERNEL void net(vec *v, size_t t, size_t rounds)
     }
     net_round(v, w, t);
     if (rounds == 3) {
-        memcpy(v, w, t * sizeof *v);
+        copy_vectors(v, w, t);
         return;
     }
     net_round(w, v, t);
@@ -48,10 +58,25 @@ B2I_KERNEL void net(vec *v, size_t t, size_t rounds)
 /* ---- VEC_LEN contiguous elements of t = 2, 4, 8 or 16 bytes ---- */
 
 #ifndef VEC_HAS_STREAM
-#define vec_stream_lanes vec_store_lanes
+#define vec_stream vec_store
 #endif
 
 #ifndef VEC_HAS_GROUPS
+/* log2(t) rounds are undone. */
+B2I_KERNEL void net_undo(vec *v, size_t t)
+{
+    B2I_UNROLL
+    for (int round = 0; round < log2_of(t); round++) {
+        vec w[16];
+        B2I_UNROLL
+        for (size_t j = 0; j < t / 2; j++) {
+            w[j] = vec_unzip_even(v[2 * j], v[2 * j + 1]);
+            w[j + t / 2] = vec_unzip_odd(v[2 * j], v[2 * j + 1]);
+        }
+        copy_vectors(v, w, t);
+    }
+}
+
 /* Elements to vectors of one plane each. */
 B2I_KERNEL void group_split(const uint8_t *src, size_t t, vec *v)
 {
@@ -59,19 +84,23 @@ B2I_KERNEL void group_split(const uint8_t *src, size_t t, vec *v)
     for (size_t j = 0; j < t; j++) {
         v[j] = vec_load_lanes(src + j * LANE, t * LANE);
     }
-    net(v, t, 4);
+    if (t <= UNZIP_MAX) {
+        net_undo(v, t);
+    } else {
+        net(v, t, 4);
+    }
 }
 
 /* And back. */
 B2I_KERNEL void group_join(vec *v, size_t t, bool streaming, uint8_t *dst)
 {
-    net(v, t, t == 2 ? 1 : t == 4 ? 2 : t == 8 ? 3 : 4);
+    net(v, t, (size_t)log2_of(t));
     B2I_UNROLL
     for (size_t j = 0; j < t; j++) {
         if (streaming) {
-            vec_stream_lanes(dst + j * LANE, t * LANE, v[j]);
+            vec_stream(dst + j * VEC_LEN, vec_by_lanes(v, t, j));
         } else {
-            vec_store_lanes(dst + j * LANE, t * LANE, v[j]);
+            vec_store(dst + j * VEC_LEN, vec_by_lanes(v, t, j));
         }
     }
 }

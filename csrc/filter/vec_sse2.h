@@ -23,24 +23,24 @@ B2I_KERNEL void vec_store(uint8_t *p, vec v)
     _mm_storeu_si128((__m128i *)p, v);
 }
 
-/* Lane l from or to p + l * stride. */
+/* Lane l from p + l * stride. */
 B2I_KERNEL vec vec_load_lanes(const uint8_t *p, size_t stride)
 {
     (void)stride;
     return vec_load(p);
 }
 
-B2I_KERNEL void vec_store_lanes(uint8_t *p, size_t stride, vec v)
+/* Vector j of the first lanes of t vectors one after the other: there are no others. */
+B2I_KERNEL vec vec_by_lanes(const vec *v, size_t t, size_t j)
 {
-    (void)stride;
-    vec_store(p, v);
+    (void)t;
+    return v[j];
 }
 
 /* Past the caches; aligned.  See stream.h. */
 #define VEC_HAS_STREAM
-B2I_KERNEL void vec_stream_lanes(uint8_t *p, size_t stride, vec v)
+B2I_KERNEL void vec_stream(uint8_t *p, vec v)
 {
-    (void)stride;
     _mm_stream_si128((__m128i *)p, v);
 }
 
@@ -65,6 +65,21 @@ B2I_KERNEL vec vec_zip_hi(vec a, vec b)
 {
     return _mm_unpackhi_epi8(a, b);
 }
+
+/* In each lane: the even bytes of a, then those of b; and the odd ones. */
+B2I_KERNEL vec vec_unzip_even(vec a, vec b)
+{
+    const vec low = _mm_set1_epi16(0xFF);
+    return _mm_packus_epi16(_mm_and_si128(a, low), _mm_and_si128(b, low));
+}
+
+B2I_KERNEL vec vec_unzip_odd(vec a, vec b)
+{
+    return _mm_packus_epi16(_mm_srli_epi16(a, 8), _mm_srli_epi16(b, 8));
+}
+
+/* Three instructions each, where zipping takes one: worth it for one round instead of four. */
+enum { UNZIP_MAX = 2 };
 
 B2I_KERNEL vec vec_splat(uint8_t byte)
 {
