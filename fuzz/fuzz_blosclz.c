@@ -1,6 +1,7 @@
 /*
  * fuzz_blosclz.c: any bytes as a BloscLZ stream.  The first two bytes are the size it should decode
- * to. SPDX-License-Identifier: BSD-3-Clause
+ * to.
+ * SPDX-License-Identifier: BSD-3-Clause
  */
 #include "codec.h"
 #include "fuzz.h"

@@ -1,7 +1,7 @@
 /*
  * fuzz_repair.c: any bytes as a damaged frame or directory: whatever repair makes of it can be
- * opened, and every chunk of it decodes. Input: as for fuzz_file.c. SPDX-License-Identifier:
- * BSD-3-Clause
+ * opened, and every chunk of it decodes.  Input: as for fuzz_file.c.
+ * SPDX-License-Identifier: BSD-3-Clause
  */
 #include "fuzz.h"
 #include "fuzz_place.h"

@@ -2,7 +2,8 @@
  * fuzz_userio.c: a frame that is read through functions of a user's, which fail and lie.
  * Input: u8 number of faults (low 4 bits) and bit 7 (the frame begins at byte 5 of what is read),
  * then for each fault u8 kind, u8 number of the read from which on it is there, u16 value; then the
- * frame. SPDX-License-Identifier: BSD-3-Clause
+ * frame.
+ * SPDX-License-Identifier: BSD-3-Clause
  */
 #include "fuzz.h"
 

@@ -1,6 +1,7 @@
 /*
  * salvage.c: opens what cannot be opened in the usual way: every part is read on its own, and what
- * is impossible in one of them is replaced by a guess. SPDX-License-Identifier: BSD-3-Clause
+ * is impossible in one of them is replaced by a guess.
+ * SPDX-License-Identifier: BSD-3-Clause
  */
 #include "repair.h"
 #include "checked.h"

@@ -1,6 +1,7 @@
 /*
  * sound.c: whether a chunk decodes and agrees with its checksum, without keeping what it decodes
- * to. SPDX-License-Identifier: BSD-3-Clause
+ * to.
+ * SPDX-License-Identifier: BSD-3-Clause
  */
 #include "repair.h"
 

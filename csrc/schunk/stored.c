@@ -1,6 +1,7 @@
 /*
  * stored.c: the chunks of a super-chunk as they are stored: read in parts or whole, checked,
- * decoded. SPDX-License-Identifier: BSD-3-Clause
+ * decoded.
+ * SPDX-License-Identifier: BSD-3-Clause
  */
 #include "schunk.h"
 #include "stream.h"
