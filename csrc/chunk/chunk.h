@@ -158,9 +158,6 @@ b2c_status b2i_chunk_vl_block(b2c_ctx *ctx, const b2i_chunk *chunk, uint64_t nbl
 /* Checks all of cparams; fails naming the parameter. */
 b2c_status b2i_cparams_check(const b2c_cparams *cparams, b2c_error *err);
 
-/* Block size that compression will use for n bytes (chunk_tune.c). */
-uint32_t b2i_tune_blocksize(const b2c_cparams *cparams, size_t n);
-
 /*
  * As b2c_compress(); dst_cap >= n + 32 never fails for lack of room.  site NULL: the chunk is
  * alone and nothing is to be done with the data before.

@@ -6,6 +6,7 @@
 #include "chunk.h"
 #include "chunk_format.h"
 #include "checked.h"
+#include "tune.h"
 
 /* Repeats the len bytes of an item over n bytes, starting at byte 'phase' of the item. */
 static void fill_pattern(uint8_t *dst, size_t n, const uint8_t *item, size_t len, size_t phase)

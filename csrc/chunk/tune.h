@@ -11,6 +11,9 @@
 /* Type size as chunk headers hold it: 1 for types above 255 bytes. */
 uint8_t b2i_tune_typesize(const b2c_cparams *cparams);
 
+/* Block size that compression will use for n bytes. */
+uint32_t b2i_tune_blocksize(const b2c_cparams *cparams, size_t n);
+
 typedef enum b2i_split {
     B2I_SPLIT_NO,
     B2I_SPLIT_YES,
