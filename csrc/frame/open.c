@@ -489,6 +489,7 @@ static b2c_status create(const b2c_schunk_params *p, b2c_schunk *s, b2c_error *e
     s->store->checksums = p->checksums != 0;
     s->store->verifies = true;
     s->store->durability = p->durability;
+    s->store->max_open_files = s->limits.max_open_files;
     return B2C_OK;
 }
 

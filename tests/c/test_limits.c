@@ -192,12 +192,11 @@ static void *read_chunks(void *arg)
     return (void *)nfailed;
 }
 
-static void test_open_files(uint32_t max)
+/* Reads s with several threads; no more than 'max' chunk files are open at a time. */
+static void check_open_files(b2c_schunk *s, uint32_t max)
 {
     pthread_t threads[NTHREADS];
-    b2c_schunk *s;
     void *failed;
-    CHECK_EQ(open_with((b2c_limits){ .max_open_files = max }, &s), B2C_OK);
     now_open = most_open = 0;
     b2i_io_hook = count_readers;
     for (int i = 0; i < NTHREADS; i++) {
@@ -209,7 +208,36 @@ static void test_open_files(uint32_t max)
     }
     b2i_io_hook = NULL;
     CHECK(most_open >= 1 && most_open <= (int)max);
+}
+
+static void test_open_files(uint32_t max)
+{
+    b2c_schunk *s;
+    CHECK_EQ(open_with((b2c_limits){ .max_open_files = max }, &s), B2C_OK);
+    check_open_files(s, max);
     b2c_schunk_free(s);
+}
+
+/* Whoever makes a directory has the limits that it was made with. */
+static void test_open_files_of_maker(uint32_t max)
+{
+    const b2c_limits limits = { .max_open_files = max };
+    b2c_schunk_params p;
+    b2c_schunk *s = NULL;
+    uint8_t data[CHUNK] = { 0 };
+    b2c_schunk_params_init(&p);
+    print_path(path, sizeof path, "%s/made", root);
+    p.storage = B2C_STORAGE_DIR;
+    p.path = path;
+    p.limits = &limits;
+    CHECK_EQ(b2c_schunk_new(&p, &s, &err), B2C_OK);
+    for (int i = 0; i < NCHUNKS; i++) {
+        data[0] = (uint8_t)(i + 1); /* no chunk of zeros, which has no file */
+        CHECK_EQ(b2c_schunk_append(s, ctx, data, sizeof data, &err), B2C_OK);
+    }
+    check_open_files(s, max);
+    b2c_schunk_free(s);
+    remove_path(path);
 }
 
 /* A child does not wait for threads that it does not have. */
@@ -289,6 +317,7 @@ int main(void)
     test_opening();
     test_open_files(1);
     test_open_files(3);
+    test_open_files_of_maker(1);
     test_gate();
     test_specials();
     b2c_ctx_free(ctx);
