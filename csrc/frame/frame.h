@@ -282,6 +282,20 @@ b2c_status b2i_redo_check(const b2i_redo_place *place, const b2i_chunk_head *hea
 b2c_status b2i_redo_apply(const b2c_schunk *s, b2i_replay *replay, const b2i_redo *redo,
                           b2i_entry entry, const b2i_chunk_head *head, b2c_error *err);
 
+/* ---- commits that may wait ---- */
+
+enum { B2I_EDIT_PENDING = 64 }; /* bytes that an edit counts for besides its chunk */
+
+/*
+ * Bytes of edits that may wait for a commit while a log tells of them: several times the index,
+ * which takes 8 for each chunk at the most, so that commits write less than edits do.
+ */
+static inline uint64_t b2i_max_pending(uint64_t nchunks)
+{
+    const uint64_t least = (uint64_t)256 << 10, several = 32 * nchunks;
+    return several > least ? several : least;
+}
+
 /* ---- stores ---- */
 
 b2c_status b2i_store_mem_new(b2i_store **out, b2c_error *err);

@@ -31,10 +31,10 @@ typedef struct b2i_dir_store {
     b2i_gate gate;     /* of those who read chunk files */
     uint64_t next;     /* number of the next chunk file */
     uint64_t unsynced; /* files from this number on may not be on the medium */
-    uint64_t pending;
-    bool is_dirty;
-    bool has_log;    /* redo records may follow the last commit */
-    bool was_logged; /* the present edit has left one */
+    uint64_t pending;  /* bytes of edits that wait for a commit */
+    bool is_dirty;     /* anything waits for one */
+    bool has_log;      /* redo records may follow the last commit */
+    bool was_logged;   /* the present edit has left one */
     b2i_redo_log log;
     bool has_fingerprint; /* when it was opened */
     uint8_t fingerprint[B2I_FINGERPRINT_LEN];

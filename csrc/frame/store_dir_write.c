@@ -7,10 +7,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define MIN_PENDING ((uint64_t)256 << 10) /* chunks that may wait for a commit */
-
-enum { SPECIAL_PENDING = 64 }; /* what an edit without payload counts for */
-
 static bool syncs(const b2i_dir_store *d)
 {
     return d->base.durability == B2C_DURABILITY_COMMIT;
@@ -338,8 +334,7 @@ static bool may_wait(const b2i_dir_store *d, const b2c_schunk *s, b2i_commit_kin
     if (kind == B2I_COMMIT_NOW || syncs(d) || !d->was_logged) {
         return false;
     }
-    uint64_t index_len = 32 * s->now.nchunks; /* several times the index itself */
-    return d->pending < (index_len > MIN_PENDING ? index_len : MIN_PENDING);
+    return d->pending < b2i_max_pending(s->now.nchunks);
 }
 
 b2c_status b2i_dir_commit(b2i_store *store, b2c_schunk *s, b2i_commit_kind kind, b2c_error *err)
@@ -353,7 +348,7 @@ b2c_status b2i_dir_commit(b2i_store *store, b2c_schunk *s, b2i_commit_kind kind,
         return sync_all(d, err);
     }
     d->is_dirty = true;
-    d->pending += SPECIAL_PENDING;
+    d->pending += B2I_EDIT_PENDING;
     bool waits = may_wait(d, s, kind);
     if (!d->was_logged) {
         d->has_log = false; /* what follows could not be understood without this edit */

@@ -5,11 +5,9 @@
 #include "store_file.h"
 #include "checked.h"
 
-#define MIN_RESERVE     ((uint64_t)1 << 20)   /* of the hole between chunks and slots */
-#define MIN_PENDING     ((uint64_t)256 << 10) /* chunks that may wait for a commit */
-#define SLOT_ALIGN      ((uint64_t)4096)
-#define REWRITE_MAX     ((uint64_t)1 << 20) /* frames up to this are rewritten to get rid of holes */
-#define SPECIAL_PENDING 64                  /* what an edit without payload counts for */
+#define MIN_RESERVE ((uint64_t)1 << 20) /* of the hole between chunks and slots */
+#define SLOT_ALIGN  ((uint64_t)4096)
+#define REWRITE_MAX ((uint64_t)1 << 20) /* frames up to this are rewritten to get rid of holes */
 
 static b2c_status sync_if(const b2i_file_store *f, bool really, b2c_error *err)
 {
@@ -433,8 +431,7 @@ static bool may_wait(b2i_file_store *f, const b2c_schunk *s, b2i_commit_kind kin
     if (kind == B2I_COMMIT_NOW || !f->was_logged || f->chain_broken) {
         return false;
     }
-    uint64_t index_len = 32 * s->now.nchunks; /* several times the index itself */
-    return f->pending < (index_len > MIN_PENDING ? index_len : MIN_PENDING);
+    return f->pending < b2i_max_pending(s->now.nchunks);
 }
 
 b2c_status b2i_file_commit(b2i_store *store, b2c_schunk *s, b2i_commit_kind kind, b2c_error *err)
@@ -445,7 +442,7 @@ b2c_status b2i_file_commit(b2i_store *store, b2c_schunk *s, b2i_commit_kind kind
     }
     if (kind != B2I_COMMIT_FLUSH) {
         f->is_dirty = true;
-        f->pending += SPECIAL_PENDING;
+        f->pending += B2I_EDIT_PENDING;
     }
     bool waits = may_wait(f, s, kind);
     if (!f->was_logged) {
