@@ -14,8 +14,6 @@
 enum {
     WINDOW = 1 << 16,
     SECTOR = 512,
-    MIN_STORED_LEN = 32,
-    REDO_LEN = 24,
     TRAILER_FIRST_READ = 1 << 16,
     TRAILER_FIXED_LEN = 35, /* of a trailer without metalayers */
 };
@@ -100,7 +98,8 @@ static bool may_be_chunk(search *q, uint64_t at, b2i_chunk_head *head)
     return p != NULL && p[0] >= 1 && p[0] <= 6 && p[1] == 1 &&
            b2i_chunk_head_parse(b2i_span_of(p, B2C_HEADER_LEN), q->scan->job->limits, head, NULL) ==
                B2C_OK &&
-           head->nbytes > 0 && head->cbytes >= MIN_STORED_LEN && head->cbytes <= q->scan->end - at;
+           head->nbytes > 0 && head->cbytes >= B2I_MIN_STORED_LEN &&
+           head->cbytes <= q->scan->end - at;
 }
 
 static bool is_trailer(search *q, uint64_t at)
@@ -117,7 +116,7 @@ static uint64_t record_len(search *q, uint64_t at, const b2i_chunk_head *head)
         return 0;
     }
     uint64_t n = (p[4] & B2I_RECORD_FLAG_PARTS) != 0 ? b2i_records_len(head) : B2I_RECORD_LEN;
-    return n + ((p[4] & B2I_RECORD_FLAG_REDO) != 0 ? REDO_LEN : 0);
+    return n + ((p[4] & B2I_RECORD_FLAG_REDO) != 0 ? B2I_REDO_LEN : 0);
 }
 
 /* Whether what is behind a damaged chunk confirms its size. */

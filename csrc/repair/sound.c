@@ -5,8 +5,6 @@
  */
 #include "repair.h"
 
-enum { MIN_STORED_LEN = 32 }; /* no frame holds a shorter chunk */
-
 typedef struct place {
     b2i_store *store;
     b2i_entry entry;
@@ -58,9 +56,9 @@ static b2c_status check_stored(const place *p, b2c_ctx *ctx, b2i_scratch *scratc
     b2i_source source = { .read = read_place, .arg = (void *)p };
     B2I_TRY(p->store->ops->len(p->store, p->entry, &source.len, err));
     b2c_status st = check_source(&source, ctx, head, err);
-    bool is_foreign = st == B2C_E_UNKNOWN_CODEC || st == B2C_E_UNKNOWN_FILTER;
+    const bool is_foreign = b2i_is_foreign(st);
     B2I_TRY(is_foreign ? read_head(&source, ctx, scratch, head, err) : st);
-    if (head->cbytes < MIN_STORED_LEN || head->nbytes == 0) {
+    if (head->cbytes < B2I_MIN_STORED_LEN || head->nbytes == 0) {
         return b2i_fail_field(err, B2C_E_CORRUPT, 4, "nbytes", "a frame holds no empty chunk");
     }
     B2I_TRY(p->store->ops->read(p->store, p->entry, 0, head->cbytes, scratch, chunk, err));

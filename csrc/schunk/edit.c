@@ -5,8 +5,6 @@
 #include "schunk.h"
 #include "checked.h"
 
-enum { MIN_STORED_LEN = 32 }; /* the reference library reads no shorter chunk of a frame */
-
 /* ---- the arrays ---- */
 
 bool b2i_state_stays_regular(const b2i_state *state, b2i_redo where, uint64_t nbytes)
@@ -111,7 +109,7 @@ static b2c_status check_chunk(const b2c_schunk *s, b2i_span chunk, b2i_chunk_hea
         return b2i_fail_field(err, B2C_E_ARGUMENT, 4, "nbytes",
                               "a frame cannot hold an empty chunk");
     }
-    if (head->cbytes < MIN_STORED_LEN) {
+    if (head->cbytes < B2I_MIN_STORED_LEN) {
         return b2i_fail_field(err, B2C_E_UNSUPPORTED, 12, "cbytes",
                               "a frame cannot hold a chunk of less than 32 bytes");
     }

@@ -14,6 +14,8 @@
 #define B2I_CHUNKSIZE_VAR 0    /* b2i_state.chunksize: chunks of any size */
 #define B2I_CHUNKSIZE_NEW (-1) /* no chunk yet, the first one decides */
 
+enum { B2I_MIN_STORED_LEN = 32 }; /* the reference library reads no shorter chunk of a frame */
+
 typedef struct b2i_meta {
     char name[B2C_MAX_NAME_LEN + 1];
     uint8_t *p; /* metalayer: the content; vlmetalayer: a chunk of it */
