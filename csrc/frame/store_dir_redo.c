@@ -197,67 +197,19 @@ static b2c_status roll_forward(b2i_dir_store *d, b2c_schunk *s, b2c_error *err)
 
 /* ---- chunk files that no index names ---- */
 
-static int compare_u64(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
-
-/* The number of a name like "0000002A.chunk". */
-static bool number_of(const char *name, uint64_t *number)
-{
-    uint64_t n = 0;
-    if (strlen(name) != B2I_DIR_NAME_LEN || strcmp(name + 8, ".chunk") != 0) {
-        return false;
-    }
-    for (int i = 0; i < 8; i++) {
-        char c = name[i];
-        if (c >= '0' && c <= '9') {
-            n = n << 4 | (uint64_t)(c - '0');
-        } else if (c >= 'A' && c <= 'F') {
-            n = n << 4 | (uint64_t)(c - 'A' + 10);
-        } else {
-            return false;
-        }
-    }
-    *number = n;
-    return true;
-}
-
-/* ---- both ---- */
-
-/* The numbers of the chunk files that a state names, in order, to be freed. */
-static b2c_status sorted_numbers(const b2i_state *now, uint64_t **out, size_t *nout, b2c_error *err)
-{
-    size_t n = now->entries == NULL ? 0 : (size_t)now->nchunks; /* without: special ones */
-    uint64_t *sorted = b2i_malloc(n * sizeof *sorted); /* the entries have this size, too */
-    if (sorted == NULL) {
-        return b2i_fail_memory(err);
-    }
-    if (n > 0) {
-        memcpy(sorted, now->entries, n * sizeof *sorted);
-        qsort(sorted, n, sizeof *sorted, compare_u64);
-    }
-    while (n > 0 && (sorted[n - 1] & B2I_ENTRY_SPECIAL) != 0) {
-        n--;
-    }
-    *out = sorted;
-    *nout = n;
-    return B2C_OK;
-}
-
 /*
  * Removes the files that no index names, but not what a log tells of, though it is damaged: the
  * next number is behind it then.
  */
-static b2c_status remove_orphans(b2i_dir_store *d, const uint64_t *named, size_t nnamed,
-                                 const uint64_t *there, size_t nthere, b2c_error *err)
+static b2c_status remove_orphans(b2i_dir_store *d, const b2i_entry *named, size_t nnamed,
+                                 const b2i_entry *there, size_t nthere, b2c_error *err)
 {
     uint64_t next = d->next;
     step left;
     for (size_t i = 0; i < nthere; i++) {
         uint64_t number = there[i];
-        if (nnamed > 0 && bsearch(&number, named, nnamed, sizeof *named, compare_u64) != NULL) {
+        if (nnamed > 0 &&
+            bsearch(&number, named, nnamed, sizeof *named, b2i_compare_entries) != NULL) {
             continue;
         }
         left = (step){ .is_there = false };
@@ -281,12 +233,11 @@ static b2c_status remove_orphans(b2i_dir_store *d, const uint64_t *named, size_t
  */
 static b2c_status tidy(b2i_dir_store *d, const b2i_state *now, b2c_error *err)
 {
-    uint64_t *named = NULL;
-    b2i_entry *there = NULL;
+    b2i_entry *named = NULL, *there = NULL;
     size_t nnamed, nthere;
     b2c_status st = B2C_OK;
     B2I_GO(st, b2i_store_dir_list(d->dir, &there, &nthere, err));
-    B2I_GO(st, sorted_numbers(now, &named, &nnamed, err));
+    B2I_GO(st, b2i_places_sorted(now, &named, &nnamed, err));
     if (!d->base.ops->is_current(&d->base)) {
         goto out;
     }
@@ -301,11 +252,11 @@ out:
 b2c_status b2i_dir_recover(b2i_store *store, b2c_schunk *s, b2c_error *err)
 {
     b2i_dir_store *d = (b2i_dir_store *)store;
-    uint64_t *sorted;
+    b2i_entry *named;
     size_t n;
-    B2I_TRY(sorted_numbers(&s->now, &sorted, &n, err));
-    b2c_status st = read_next(d, &s->now, n == 0 ? 0 : sorted[n - 1] + 1, err);
-    b2i_free(sorted);
+    B2I_TRY(b2i_places_sorted(&s->now, &named, &n, err));
+    b2c_status st = read_next(d, &s->now, n == 0 ? 0 : named[n - 1] + 1, err);
+    b2i_free(named);
     B2I_TRY(st);
     B2I_TRY(roll_forward(d, s, err));
     if (store->is_writable && b2i_fs_claim(d->dir)) { /* else these are another writer's files */
@@ -317,7 +268,28 @@ b2c_status b2i_dir_recover(b2i_store *store, b2c_schunk *s, b2c_error *err)
     return st;
 }
 
-/* ---- for repair ---- */
+/* ---- all chunk files that are there ---- */
+
+/* The number of a name like "0000002A.chunk". */
+static bool number_of(const char *name, uint64_t *number)
+{
+    uint64_t n = 0;
+    if (strlen(name) != B2I_DIR_NAME_LEN || strcmp(name + 8, ".chunk") != 0) {
+        return false;
+    }
+    for (int i = 0; i < 8; i++) {
+        char c = name[i];
+        if (c >= '0' && c <= '9') {
+            n = n << 4 | (uint64_t)(c - '0');
+        } else if (c >= 'A' && c <= 'F') {
+            n = n << 4 | (uint64_t)(c - 'A' + 10);
+        } else {
+            return false;
+        }
+    }
+    *number = n;
+    return true;
+}
 
 typedef struct listing {
     b2i_buf numbers;
@@ -360,7 +332,7 @@ b2c_status b2i_store_dir_list(int dir, b2i_entry **entries, size_t *n, b2c_error
     *entries = (b2i_entry *)(void *)l.numbers.p; /* malloc's memory suits any type */
     *n = l.numbers.n / sizeof(b2i_entry);
     if (*n > 0) {
-        qsort(*entries, *n, sizeof(b2i_entry), compare_u64);
+        qsort(*entries, *n, sizeof(b2i_entry), b2i_compare_entries);
     }
     return B2C_OK;
 }

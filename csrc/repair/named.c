@@ -16,31 +16,18 @@ static bool has_head(b2i_store *store, b2i_entry e, b2i_scratch *scratch)
            b2i_chunk_head_parse(head, NULL, &h, NULL) == B2C_OK && h.cbytes <= len;
 }
 
-static int compare_entries(const void *a, const void *b)
-{
-    b2i_entry x = *(const b2i_entry *)a, y = *(const b2i_entry *)b;
-    return (x > y) - (x < y);
-}
-
 b2c_status b2i_named_count(const b2c_schunk *s, uint64_t *named, uint64_t *there, b2c_error *err)
 {
     b2i_scratch scratch = { 0 };
-    size_t n = (size_t)s->now.nchunks;
-    *named = *there = 0;
-    if (n == 0 || s->now.entries == NULL) {
-        return B2C_OK;
+    b2i_entry *places;
+    size_t n;
+    B2I_TRY(b2i_places_sorted(&s->now, &places, &n, err));
+    *named = n;
+    *there = 0;
+    for (size_t i = 0; i < n; i++) {
+        *there += (i == 0 || places[i] != places[i - 1]) && has_head(s->store, places[i], &scratch);
     }
-    b2i_entry *sorted = b2i_malloc(n * sizeof *sorted); /* the entries have this size, too */
-    if (sorted == NULL) {
-        return b2i_fail_memory(err);
-    }
-    memcpy(sorted, s->now.entries, n * sizeof *sorted);
-    qsort(sorted, n, sizeof *sorted, compare_entries);
-    for (size_t i = 0; i < n && ((sorted[i] & B2I_ENTRY_SPECIAL) == 0); i++) {
-        *named += 1;
-        *there += (i == 0 || sorted[i] != sorted[i - 1]) && has_head(s->store, sorted[i], &scratch);
-    }
-    b2i_free(sorted);
+    b2i_free(places);
     b2i_scratch_free(&scratch);
     return B2C_OK;
 }
@@ -67,7 +54,7 @@ static b2c_status keep_once(b2i_state *now, b2c_error *err)
     }
     for (uint64_t i = 0; nshared > 0 && i < now->nchunks; i++) {
         const b2i_entry *found =
-            bsearch(&now->entries[i], places, nshared, sizeof *places, compare_entries);
+            bsearch(&now->entries[i], places, nshared, sizeof *places, b2i_compare_entries);
         if (found != NULL && seen[found - places]) {
             now->entries[i] = B2I_ENTRY_SHARED;
         } else if (found != NULL) {

@@ -151,12 +151,6 @@ static const b2i_entry *entries_of(const b2i_buf *entries)
 
 /* ---- indexes ---- */
 
-static int compare_entries(const void *a, const void *b)
-{
-    b2i_entry x = *(const b2i_entry *)a, y = *(const b2i_entry *)b;
-    return (x > y) - (x < y);
-}
-
 /*
  * Whether every entry is a special one or a chunk that was found; the last of those is the index.
  * One that names more chunks than there are is no use, and may have millions of them.
@@ -172,7 +166,7 @@ static bool names_chunks(const b2i_scan *sc, const b2i_entry *entries, uint64_t 
         bool is_special = (entries[i] & B2I_ENTRY_SPECIAL) != 0;
         if (is_special ? b2i_entry_kind(entries[i]) == B2C_SPECIAL_NONE
                        : nfound == 0 || bsearch(&entries[i], found, nfound, sizeof *found,
-                                                compare_entries) == NULL) {
+                                                b2i_compare_entries) == NULL) {
             return false;
         }
     }
@@ -451,18 +445,22 @@ static bool leads_nowhere(const b2i_scan *scan, b2i_entry e)
     return is_inside || e >= scan->end - scan->header_len;
 }
 
-/* The sound chunks that no entry names; 'sorted' are the entries. */
-static b2c_status list_unnamed(const b2i_scan *scan, const b2i_entry *sorted, size_t n,
-                               b2i_buf *out, b2c_error *err)
+/* The sound chunks that no entry names. */
+static b2c_status list_unnamed(const b2i_scan *scan, const b2i_state *now, b2i_buf *out,
+                               b2c_error *err)
 {
     const b2i_found *found = sound_of(scan);
-    for (size_t i = 0; i < scan->sound.n / sizeof *found; i++) {
-        if (bsearch(&found[i].at, sorted, n, sizeof *sorted, compare_entries) == NULL &&
-            !b2i_buf_append(out, &found[i].at, sizeof found[i].at)) {
-            return b2i_fail_memory(err);
+    b2i_entry *places;
+    size_t n;
+    bool fits = true;
+    B2I_TRY(b2i_places_sorted(now, &places, &n, err));
+    for (size_t i = 0; fits && i < scan->sound.n / sizeof *found; i++) {
+        if (bsearch(&found[i].at, places, n, sizeof *places, b2i_compare_entries) == NULL) {
+            fits = b2i_buf_append(out, &found[i].at, sizeof found[i].at);
         }
     }
-    return B2C_OK;
+    b2i_free(places);
+    return fits ? B2C_OK : b2i_fail_memory(err);
 }
 
 b2c_status b2i_scan_mend(const b2i_scan *scan, b2i_state *now, b2c_error *err)
@@ -472,14 +470,7 @@ b2c_status b2i_scan_mend(const b2i_scan *scan, b2i_state *now, b2c_error *err)
     if (now->entries == NULL) {
         return B2C_OK;
     }
-    b2i_entry *sorted = b2i_malloc(n * sizeof *sorted); /* the entries have this size, too */
-    if (sorted == NULL) {
-        return b2i_fail_memory(err);
-    }
-    memcpy(sorted, now->entries, n * sizeof *sorted);
-    qsort(sorted, n, sizeof *sorted, compare_entries);
-    b2c_status st = list_unnamed(scan, sorted, n, &unnamed, err);
-    b2i_free(sorted);
+    b2c_status st = list_unnamed(scan, now, &unnamed, err);
     for (size_t i = 0; i < n; i++) {
         nwrong += leads_nowhere(scan, now->entries[i]);
     }

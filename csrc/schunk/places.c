@@ -26,6 +26,12 @@ static bool is_ordered(const b2i_state *now)
     return true;
 }
 
+int b2i_compare_entries(const void *a, const void *b)
+{
+    b2i_entry x = *(const b2i_entry *)a, y = *(const b2i_entry *)b;
+    return (x > y) - (x < y);
+}
+
 /* Sorts by the digits from the last to the first: the time does not depend on the order. */
 static void sort(b2i_entry *v, b2i_entry *tmp, size_t n)
 {
@@ -59,17 +65,18 @@ static void sort(b2i_entry *v, b2i_entry *tmp, size_t n)
 b2c_status b2i_places_sorted(const b2i_state *now, b2i_entry **places, size_t *nplaces,
                              b2c_error *err)
 {
-    size_t n = 0, max = (size_t)(now->nchunks - b2i_index_nspecial(now->entries, now->nchunks));
+    const uint64_t nlisted = now->entries == NULL ? 0 : now->nchunks; /* else: special ones */
+    size_t n = 0, max = (size_t)(nlisted - b2i_index_nspecial(now->entries, nlisted));
     b2i_entry *v = b2i_malloc((max > 0 ? max : 1) * sizeof *v); /* entries have this size, too */
     if (v == NULL) {
         return b2i_fail_memory(err);
     }
-    for (uint64_t i = 0; i < now->nchunks; i++) {
+    for (uint64_t i = 0; i < nlisted; i++) {
         if (is_payload(now->entries[i])) {
             v[n++] = now->entries[i];
         }
     }
-    if (!is_ordered(now)) {
+    if (n > 0 && !is_ordered(now)) {
         b2i_entry *tmp = b2i_malloc(n * sizeof *tmp);
         if (tmp == NULL) {
             b2i_free(v);

@@ -353,7 +353,10 @@ void b2i_places_forget(b2i_state *now);
 /* Bytes from the place of chunk n, which has payload, to the next one; UINT64_MAX: not known. */
 uint64_t b2i_places_room(const b2i_state *now, uint64_t nchunk);
 
-/* The listed entries that have payload, sorted; to be freed. */
+/* The order of entries, for bsearch(). */
+int b2i_compare_entries(const void *a, const void *b);
+
+/* The entries that are listed and have payload, in their order; to be freed. */
 b2c_status b2i_places_sorted(const b2i_state *now, b2i_entry **places, size_t *nplaces,
                              b2c_error *err);
 
