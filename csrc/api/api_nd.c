@@ -92,14 +92,6 @@ b2c_status b2c_nd_read(const b2c_schunk *schunk, b2c_ctx *ctx, const b2c_nd *nd,
     return b2i_nd_read(schunk, ctx, &box, &schunk->post, dst, dst_cap, err);
 }
 
-static bool is_same(const b2c_nd *a, const b2c_nd *b)
-{
-    return a->ndim == b->ndim && a->itemsize == b->itemsize &&
-           memcmp(a->shape, b->shape, sizeof a->shape) == 0 &&
-           memcmp(a->chunks, b->chunks, sizeof a->chunks) == 0 &&
-           memcmp(a->blocks, b->blocks, sizeof a->blocks) == 0;
-}
-
 /* Takes the lock; who describes the array as it was before somebody else changed it is told so. */
 static b2c_status lock_array(b2c_schunk *schunk, const b2c_nd *nd, b2c_error *err)
 {
@@ -110,7 +102,7 @@ static b2c_status lock_array(b2c_schunk *schunk, const b2c_nd *nd, b2c_error *er
         return B2C_OK;
     }
     b2c_status st = b2c_nd_from_schunk(schunk, &now, err);
-    if (st == B2C_OK && !is_same(&now, nd)) {
+    if (st == B2C_OK && (now.itemsize != nd->itemsize || !b2i_nd_has_shapes_of(&now, nd))) {
         st = b2i_fail_field(err, B2C_E_ARGUMENT, B2C_NO_OFFSET, "nd",
                             "another process has resized or replaced the array: describe it anew");
     }

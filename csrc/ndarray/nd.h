@@ -84,6 +84,9 @@ b2c_status b2i_nd_meta_read(const b2i_meta *meta, const b2c_limits *limits, b2c_
 b2c_status b2i_nd_from_schunk(const b2c_schunk *schunk, b2c_nd *nd, b2i_span *dtype,
                               b2c_error *err);
 
+/* Whether two arrays have the same shapes; item sizes may differ. */
+bool b2i_nd_has_shapes_of(const b2c_nd *a, const b2c_nd *b);
+
 /* A box of items: start[d], start[d] + step[d], … (count[d] of them, step >= 1). */
 typedef struct b2i_box {
     const uint64_t *start, *count, *step;

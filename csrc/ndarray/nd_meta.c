@@ -254,3 +254,11 @@ b2c_status b2i_nd_from_schunk(const b2c_schunk *schunk, b2c_nd *nd, b2i_span *dt
     *nd = out;
     return B2C_OK;
 }
+
+bool b2i_nd_has_shapes_of(const b2c_nd *a, const b2c_nd *b)
+{
+    const size_t n = a->ndim;
+    return n == b->ndim && memcmp(a->shape, b->shape, n * sizeof *a->shape) == 0 &&
+           memcmp(a->chunks, b->chunks, n * sizeof *a->chunks) == 0 &&
+           memcmp(a->blocks, b->blocks, n * sizeof *a->blocks) == 0;
+}

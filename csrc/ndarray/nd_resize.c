@@ -211,12 +211,8 @@ static b2c_status check_stored(const b2c_schunk *s, const b2c_nd *nd, const b2i_
     b2c_nd stored;
     b2i_span dtype;
     B2I_TRY(b2i_nd_from_schunk(s, &stored, &dtype, err));
-    bool same = stored.ndim == nd->ndim && (g->chunk_total == 0 || stored.itemsize == nd->itemsize);
-    for (uint32_t d = 0; same && d < nd->ndim; d++) {
-        same = stored.shape[d] == nd->shape[d] && stored.chunks[d] == nd->chunks[d] &&
-               stored.blocks[d] == nd->blocks[d];
-    }
-    if (!same) {
+    bool has_items_of = g->chunk_total == 0 || stored.itemsize == nd->itemsize;
+    if (!has_items_of || !b2i_nd_has_shapes_of(&stored, nd)) {
         return b2i_fail_field(err, B2C_E_ARGUMENT, B2C_NO_OFFSET, "nd",
                               "not the shapes of the stored array");
     }

@@ -149,6 +149,27 @@ static void test_replaced_array(void)
     CHECK_EQ(b2c_schunk_close(b, &err), B2C_OK);
 }
 
+/* Who shows what another one has changed compares shapes, not what lies behind them in b2c_nd. */
+static void test_changed_array(void)
+{
+    const char *path = path_of("changed");
+    const uint64_t start = 0, count = 5, step = 1;
+    const uint8_t items[40] = { 1 };
+    b2c_nd nd;
+    memset(&nd, 0xEE, sizeof nd);
+    nd.size = sizeof nd;
+    nd.ndim = 1;
+    nd.itemsize = 4;
+    nd.shape[0] = nd.chunks[0] = nd.blocks[0] = 10;
+    b2c_schunk_free(nd_array_new(&nd, path, B2C_FILTER_SHUFFLE));
+    b2c_schunk *a = open_as(path, B2C_OPEN_UPDATE | B2C_OPEN_LOCK);
+    b2c_schunk *b = open_as(path, B2C_OPEN_UPDATE | B2C_OPEN_LOCK);
+    CHECK_EQ(b2c_nd_append_chunks(a, ctx, &nd, 0, 1, items, sizeof items, &err), B2C_OK);
+    CHECK_EQ(b2c_nd_write(b, ctx, &nd, &start, &count, &step, items, 20, &err), B2C_OK);
+    CHECK_EQ(b2c_schunk_close(a, &err), B2C_OK);
+    CHECK_EQ(b2c_schunk_close(b, &err), B2C_OK);
+}
+
 /* Waiting for another process; and a forked one does not give up its parent's lock. */
 static void test_processes(void)
 {
@@ -319,6 +340,7 @@ int main(void)
     }
     test_who_holds_it();
     test_replaced_array();
+    test_changed_array();
     test_processes();
     test_readers(B2C_STORAGE_FILE);
     test_readers(B2C_STORAGE_DIR);
