@@ -473,16 +473,23 @@ b2c_status b2i_fs_dir_parent_sync(int dir, b2c_error *err)
     return st;
 }
 
+/* Where the last name of a path begins, which slashes may follow. */
+static size_t name_at(const char *path)
+{
+    size_t at = strlen(path);
+    while (at > 1 && path[at - 1] == '/') {
+        at--;
+    }
+    while (at > 0 && path[at - 1] != '/') {
+        at--;
+    }
+    return at;
+}
+
 /* The path of the directory that holds 'path', to be freed; NULL without memory. */
 static char *parent_of(const char *path)
 {
-    size_t len = strlen(path);
-    while (len > 1 && path[len - 1] == '/') {
-        len--;
-    }
-    while (len > 0 && path[len - 1] != '/') {
-        len--;
-    }
+    size_t len = name_at(path);
     char *parent = b2i_malloc(len + 2);
     if (parent != NULL) {
         memcpy(parent, len == 0 ? "." : path, len == 0 ? 1 : len);
@@ -582,7 +589,6 @@ b2c_status b2i_fs_absolute_path(const char *path, char **out, b2c_error *err)
 /* Of what is not there yet, in a directory that is. */
 static b2c_status real_path_of_new(const char *path, char **out, b2c_error *err)
 {
-    const char *name = strrchr(path, '/');
     char *parent = parent_of(path);
     if (parent == NULL) {
         return b2i_fail_memory(err);
@@ -593,8 +599,8 @@ static b2c_status real_path_of_new(const char *path, char **out, b2c_error *err)
     if (real == NULL && why == ENOMEM) {
         return b2i_fail_memory(err);
     }
-    b2c_status st = real == NULL ? join("", path, out, err)
-                                 : join(real, name == NULL ? path : name + 1, out, err);
+    b2c_status st =
+        real == NULL ? join("", path, out, err) : join(real, path + name_at(path), out, err);
     free(real);
     return st;
 }

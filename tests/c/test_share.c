@@ -170,6 +170,27 @@ static void test_changed_array(void)
     CHECK_EQ(b2c_schunk_close(b, &err), B2C_OK);
 }
 
+/* A new directory is found again by its path, also with slashes at the end. */
+static void test_slashes(void)
+{
+    uint8_t data[CHUNK] = { 1 };
+    b2c_schunk_params p;
+    b2c_schunk *a = NULL;
+    b2c_schunk_info info;
+    b2c_schunk_params_init(&p);
+    p.storage = B2C_STORAGE_DIR;
+    p.path = path_of("slashes//");
+    p.lock = 1;
+    CHECK_EQ(b2c_schunk_new(&p, &a, &err), B2C_OK);
+    b2c_schunk *b = open_as(p.path, B2C_OPEN_UPDATE | B2C_OPEN_LOCK);
+    CHECK_EQ(b2c_schunk_append(b, ctx, data, CHUNK, &err), B2C_OK);
+    CHECK_EQ(b2c_schunk_append(a, ctx, data, CHUNK, &err), B2C_OK);
+    b2c_schunk_info_get(a, &info);
+    CHECK_EQ(info.nchunks, 2);
+    CHECK_EQ(b2c_schunk_close(a, &err), B2C_OK);
+    CHECK_EQ(b2c_schunk_close(b, &err), B2C_OK);
+}
+
 /* Waiting for another process; and a forked one does not give up its parent's lock. */
 static void test_processes(void)
 {
@@ -341,6 +362,7 @@ int main(void)
     test_who_holds_it();
     test_replaced_array();
     test_changed_array();
+    test_slashes();
     test_processes();
     test_readers(B2C_STORAGE_FILE);
     test_readers(B2C_STORAGE_DIR);
