@@ -118,14 +118,6 @@ static b2c_status put_memcpy(const b2i_plan *p, uint8_t flags, uint8_t *dst, siz
 
 /* ---- one repeated item ---- */
 
-/* Whether the decoder may restore something else: who knows what users' filters do. */
-static bool is_lossy(const b2i_pipeline *pl)
-{
-    enum { NDMEAN = 33, INT_TRUNC = 36 };
-    return b2i_pipeline_has(pl, B2C_FILTER_TRUNC_PREC) || b2i_pipeline_has(pl, INT_TRUNC) ||
-           b2i_pipeline_has(pl, NDMEAN) || b2i_pipeline_has_user(pl);
-}
-
 static bool repeats(b2i_span src, size_t len)
 {
     return src.n % len == 0 && src.n > len && memcmp(src.p, src.p + len, src.n - len) == 0;
@@ -138,7 +130,7 @@ static b2c_status put_special(const b2i_plan *p, uint8_t *dst, size_t dst_cap, s
     size_t len = p->cparams->typesize;
     bool is_zero = p->src.p[0] == 0 && repeats(p->src, 1);
     *dst_len = 0;
-    if (!is_zero && (is_lossy(&p->pipeline) || !repeats(p->src, len))) {
+    if (!is_zero && (b2i_pipeline_is_lossy(&p->pipeline) || !repeats(p->src, len))) {
         return B2C_OK;
     }
     *dst_len = B2C_HEADER_LEN + (is_zero ? 0 : len);
@@ -164,7 +156,7 @@ static b2c_status make_ref(b2c_ctx *ctx, b2i_plan *p, b2c_error *err)
     b2i_span block0 = b2i_plan_block(p, 0);
     p->ref = block0;
     if (p->nblocks < 2 || !b2i_pipeline_has(&p->pipeline, B2C_FILTER_DELTA) ||
-        !is_lossy(&p->pipeline)) {
+        !b2i_pipeline_is_lossy(&p->pipeline)) {
         return B2C_OK;
     }
     B2I_TRY(b2i_ctx_worker(ctx, 0, &w, err));
@@ -381,6 +373,7 @@ static b2c_status encode_block(void *arg, uint32_t i, uint32_t worker, b2c_error
     return st;
 }
 
+/* Smaller chunks are made by the caller alone, as they are decoded (chunk_dec.c). */
 enum { PARALLEL_NBYTES = 256 * 1024 };
 
 /* All blocks behind 'used'; j->overflow and j->all_zero tell how it went. */
@@ -457,14 +450,9 @@ static b2c_status check_block(const b2i_plan *p, uint32_t i, b2c_error *err)
 /* Of all blocks only the last may be of another size. */
 static b2c_status check_blocks(const b2i_plan *p, b2c_error *err)
 {
-    static const uint8_t movers[] = { B2C_FILTER_SHUFFLE, B2C_FILTER_BITSHUFFLE, B2C_FILTER_DELTA,
-                                      35 /* bytedelta */ };
-    for (size_t i = 0; i < sizeof movers && p->codec->takes_items; i++) {
-        if (b2i_pipeline_has(&p->pipeline, movers[i])) {
-            return bad_param(
-                err, "filters",
-                "zfp takes items as they are: no shuffle, bitshuffle, delta, bytedelta");
-        }
+    if (p->codec->takes_items && b2i_pipeline_breaks_items(&p->pipeline)) {
+        return bad_param(err, "filters",
+                         "zfp takes items as they are: no shuffle, bitshuffle, delta, bytedelta");
     }
     if (p->nblocks > 0) {
         B2I_TRY(check_block(p, 0, err));
@@ -521,7 +509,7 @@ static b2c_status encode(b2c_ctx *ctx, b2i_plan *p, uint8_t *dst, size_t dst_cap
                          b2c_error *err)
 {
     const size_t bound = p->src.n + B2C_HEADER_LEN;
-    if (dst_cap < bound && (p->cparams->use_dict || is_lossy(&p->pipeline))) {
+    if (dst_cap < bound && (p->cparams->use_dict || b2i_pipeline_is_lossy(&p->pipeline))) {
         return b2i_encode_apart(encode_here, ctx, p, bound, dst, dst_cap, dst_len, err);
     }
     return encode_here(ctx, p, dst, dst_cap < bound ? dst_cap : bound, dst_len, err);

@@ -35,11 +35,18 @@ bool b2i_pipeline_needs_shape(const b2i_pipeline *pl);
 /* Checks that a block of n bytes, which pl->block is about, suits filters that need its shape. */
 b2c_status b2i_pipeline_check_block(const b2i_pipeline *pl, size_t n, bool writing, b2c_error *err);
 
+/* Whether no filter does anything; backward: whether there is nothing to undo. */
 bool b2i_pipeline_is_empty(const b2i_pipeline *pl, bool backward);
 bool b2i_pipeline_has(const b2i_pipeline *pl, uint8_t filter);
 
 /* Whether any filter is one that users have registered. */
 bool b2i_pipeline_has_user(const b2i_pipeline *pl);
+
+/* Whether what is restored may be something else: who knows what users' filters do. */
+bool b2i_pipeline_is_lossy(const b2i_pipeline *pl);
+
+/* Whether a filter of this library's leaves no items: bytes or bits of several, or differences. */
+bool b2i_pipeline_breaks_items(const b2i_pipeline *pl);
 
 /* Whether all that is to be undone is one shuffle of 'unit' > 1 bytes. */
 bool b2i_pipeline_is_shuffle(const b2i_pipeline *pl, size_t unit);

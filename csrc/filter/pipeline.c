@@ -136,6 +136,19 @@ bool b2i_pipeline_needs_shape(const b2i_pipeline *pl)
     return b2i_pipeline_has(pl, NDCELL) || b2i_pipeline_has(pl, NDMEAN);
 }
 
+bool b2i_pipeline_is_lossy(const b2i_pipeline *pl)
+{
+    return b2i_pipeline_has(pl, B2C_FILTER_TRUNC_PREC) || b2i_pipeline_has(pl, INT_TRUNC) ||
+           b2i_pipeline_has(pl, NDMEAN) || b2i_pipeline_has_user(pl);
+}
+
+bool b2i_pipeline_breaks_items(const b2i_pipeline *pl)
+{
+    return b2i_pipeline_has(pl, B2C_FILTER_SHUFFLE) ||
+           b2i_pipeline_has(pl, B2C_FILTER_BITSHUFFLE) || b2i_pipeline_has(pl, B2C_FILTER_DELTA) ||
+           b2i_pipeline_has(pl, BYTEDELTA);
+}
+
 b2c_status b2i_pipeline_check_block(const b2i_pipeline *pl, size_t n, bool writing, b2c_error *err)
 {
     for (size_t slot = 0; slot < B2C_MAX_FILTERS; slot++) {
