@@ -322,11 +322,8 @@ b2c_status b2i_store_dir_check_empty(int dir, b2c_error *err);
 /* The numbers of all chunk files in a directory, in order; to be freed. */
 b2c_status b2i_store_dir_list(int dir, b2i_entry **entries, size_t *n, b2c_error *err);
 
-/* Removes all chunk files in a directory. */
+/* Removes all files that belong to a frame in a directory. */
 void b2i_store_dir_clear(int dir);
-
-/* Closes a directory that could not be filled, without its index file. */
-void b2i_store_dir_destroy(int dir);
 
 /* ---- what the api calls (open.c) ---- */
 

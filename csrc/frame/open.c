@@ -32,6 +32,20 @@ static b2c_status finish(b2c_schunk *s, b2c_error *err)
     return was_known && !s->now.has_places ? b2i_places_check(&s->now, true, err) : B2C_OK;
 }
 
+/* Ends opening s, whose store was made with this status; s is freed when anything fails. */
+static b2c_status give(b2c_schunk *s, b2c_status st, b2c_schunk **out, b2c_error *err)
+{
+    if (st == B2C_OK) {
+        st = finish(s, err);
+    }
+    if (st != B2C_OK) {
+        b2i_schunk_abandon(s);
+        return st;
+    }
+    *out = s;
+    return B2C_OK;
+}
+
 /*
  * b2i_frame_load() again and again while it fails and the header was another
  * one before and after: it read a header and a trailer of different commits.
@@ -87,15 +101,7 @@ static b2c_status open_contiguous(b2i_io *io, const char *path, uint64_t origin,
         return st;
     }
     st = b2i_store_file_new(io, path, origin, is_writable, &layout, &s->store, err);
-    if (st == B2C_OK) {
-        st = finish(s, err);
-    }
-    if (st != B2C_OK) {
-        b2i_schunk_abandon(s);
-        return st;
-    }
-    *out = s;
-    return B2C_OK;
+    return give(s, st, out, err);
 }
 
 static b2c_status open_dir(const char *path, bool is_writable, const b2c_limits *limits,
@@ -122,15 +128,7 @@ static b2c_status open_dir(const char *path, bool is_writable, const b2c_limits 
         return st;
     }
     st = b2i_store_dir_new(dir, is_writable, &layout, &s->store, err);
-    if (st == B2C_OK) {
-        st = finish(s, err);
-    }
-    if (st != B2C_OK) {
-        b2i_schunk_abandon(s);
-        return st;
-    }
-    *out = s;
-    return B2C_OK;
+    return give(s, st, out, err);
 }
 
 /*
@@ -374,8 +372,7 @@ void b2i_schunk_remove(uint8_t storage, const char *path)
         (void)b2i_fs_remove(B2I_FS_CWD, path, NULL);
     } else if (storage == B2C_STORAGE_DIR && b2i_fs_dir_open(path, &dir, NULL) == B2C_OK) {
         b2i_store_dir_clear(dir);
-        (void)b2i_fs_remove(dir, B2I_LOCK_NAME, NULL);
-        b2i_store_dir_destroy(dir);
+        b2i_fs_dir_close(dir);
         (void)b2i_fs_dir_remove(path, NULL);
     }
 }
@@ -428,41 +425,41 @@ static b2c_status create_file(const b2c_schunk_params *p, b2c_schunk *s, b2c_err
     return st;
 }
 
+/* Opens a new directory, or an empty one: a process may have been killed right after making it. */
+static b2c_status take_dir(const char *path, int *dir, b2c_error *err)
+{
+    b2c_status st = b2i_fs_dir_make(path, err);
+    const bool was_there = st == B2C_E_EXISTS && b2i_fs_is_dir(path);
+    B2I_TRY(was_there ? B2C_OK : st);
+    st = b2i_fs_dir_open(path, dir, err);
+    if (st == B2C_OK && was_there) {
+        st = b2i_store_dir_check_empty(*dir, err);
+        if (st != B2C_OK) {
+            b2i_fs_dir_close(*dir);
+        }
+    } else if (st != B2C_OK && !was_there) {
+        (void)b2i_fs_dir_remove(path, NULL);
+    }
+    return st;
+}
+
 static b2c_status create_dir(const b2c_schunk_params *p, b2c_schunk *s, b2c_error *err)
 {
     bool seal = p->durability == B2C_DURABILITY_COMMIT;
+    b2i_frame_layout layout = { 0 };
     int dir;
-    b2c_status st = b2i_fs_dir_make(p->path, err);
-    bool is_new = st == B2C_OK;
-    if (st == B2C_E_EXISTS && b2i_fs_is_dir(p->path)) {
-        st = B2C_OK; /* an empty one will do: a process may have been killed in the next step */
-    }
-    B2I_TRY(st);
-    st = b2i_fs_dir_open(p->path, &dir, err);
-    if (st == B2C_OK && !is_new) {
-        st = b2i_store_dir_check_empty(dir, err);
-        if (st != B2C_OK) {
-            b2i_fs_dir_close(dir);
-            return st;
-        }
+    B2I_TRY(take_dir(p->path, &dir, err));
+    b2c_status st = b2i_store_dir_create(dir, &s->now, p->checksums != 0, seal, &layout, err);
+    if (st == B2C_OK && seal) {
+        st = b2i_fs_parent_sync(p->path, err);
     }
     if (st == B2C_OK) {
-        b2i_frame_layout layout = { 0 };
-        st = b2i_store_dir_create(dir, &s->now, p->checksums != 0, seal, &layout, err);
-        if (st == B2C_OK && seal) {
-            st = b2i_fs_parent_sync(p->path, err);
-        }
-        if (st == B2C_OK) {
-            st = b2i_store_dir_new(dir, true, &layout, &s->store, err);
-            if (st != B2C_OK) {
-                b2i_schunk_remove(B2C_STORAGE_DIR, p->path);
-            }
-        } else {
-            b2i_store_dir_destroy(dir);
-        }
+        st = b2i_store_dir_new(dir, true, &layout, &s->store, err);
+    } else {
+        b2i_fs_dir_close(dir);
     }
-    if (st != B2C_OK && is_new) {
-        (void)b2i_fs_dir_remove(p->path, NULL);
+    if (st != B2C_OK) {
+        b2i_schunk_remove(B2C_STORAGE_DIR, p->path);
     }
     return st;
 }

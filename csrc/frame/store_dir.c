@@ -224,9 +224,3 @@ b2c_status b2i_store_dir_check_empty(int dir, b2c_error *err)
                   : b2i_fail(err, B2C_E_EXISTS, B2C_NO_OFFSET,
                              "there is a directory with files at this path already");
 }
-
-void b2i_store_dir_destroy(int dir)
-{
-    (void)b2i_fs_remove(dir, B2I_DIR_INDEX_NAME, NULL);
-    b2i_fs_dir_close(dir);
-}

@@ -316,6 +316,8 @@ static void remove_number(void *arg, const char *name)
 void b2i_store_dir_clear(int dir)
 {
     (void)b2i_fs_dir_each(dir, remove_number, &dir, NULL);
+    (void)b2i_fs_remove(dir, B2I_LOCK_NAME, NULL);
+    (void)b2i_fs_remove(dir, B2I_DIR_INDEX_NAME, NULL);
 }
 
 b2c_status b2i_store_dir_list(int dir, b2i_entry **entries, size_t *n, b2c_error *err)
