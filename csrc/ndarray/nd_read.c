@@ -213,7 +213,7 @@ static b2c_status read_blocks(chunk_job *j, b2i_stored_chunk *c, uint32_t n, b2c
     return B2C_OK;
 }
 
-/* n blocks of an open chunk. */
+/* The same with scratch memory for it; a failure tells the chunk and its place. */
 static b2c_status read_open_chunk(const read_job *r, chunk_job *j, b2i_stored_chunk *c, uint32_t n,
                                   b2c_error *err)
 {
