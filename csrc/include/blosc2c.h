@@ -23,8 +23,8 @@
  *             modifies them.
  * Fork        A child may use every object that its thread was not using at
  *             the moment of the fork; pools start new workers by themselves.
- * Structs     Parameter structs start with 'size'; set it with the _INIT
- *             function of the struct so that later fields can be added.
+ * Structs     Parameters that later versions may extend start with 'size': the
+ *             struct's '..._init' sets it; where there is none, it is sizeof.
  */
 #ifndef BLOSC2C_H
 #define BLOSC2C_H
@@ -67,8 +67,8 @@ typedef enum b2c_status {
     B2C_E_RANGE = 11,       /* an item, chunk or block number is beyond the end */
     B2C_E_OUTPUT_SIZE = 12, /* the output buffer is too small */
     B2C_E_READ_ONLY = 13,   /* the object was opened for reading, or a write failed before */
-    B2C_E_EXISTS = 14,      /* the file, directory or metalayer is already there */
-    B2C_E_NOT_FOUND = 15,   /* no such metalayer */
+    B2C_E_EXISTS = 14,      /* the file, directory, metalayer or number is already there */
+    B2C_E_NOT_FOUND = 15,   /* no such metalayer, no array, or nothing that is kept */
 
     /* the data */
     B2C_E_FORMAT = 20,         /* not a chunk or frame at all */
@@ -95,7 +95,7 @@ typedef enum b2c_status {
 
 typedef struct b2c_error {
     b2c_status status;
-    int sys_errno;     /* for B2C_E_IO, else 0 */
+    int sys_errno;     /* for B2C_E_IO; for B2C_E_CALLBACK what was returned; else 0 */
     uint64_t offset;   /* byte in the input where the trouble lies, or B2C_NO_OFFSET */
     int64_t chunk;     /* chunk number, or B2C_NO_NUMBER */
     int64_t block;     /* block number inside the chunk, or B2C_NO_NUMBER */
@@ -458,7 +458,7 @@ typedef struct b2c_schunk_info {
 
 /*
  * b2c_schunk_new() creates a super-chunk; on disk a valid empty frame is there
- * on return, and after a failure nothing, not even an empty directory that was.
+ * on return, and nothing of it after a failure, which may take along an empty directory.
  * B2C_E_EXISTS (what is there stays), B2C_E_ARGUMENT, B2C_E_IO, B2C_E_MEMORY.
  */
 B2C_API B2C_MUST_USE b2c_status b2c_schunk_new(const b2c_schunk_params *params, b2c_schunk **schunk,
@@ -466,10 +466,16 @@ B2C_API B2C_MUST_USE b2c_status b2c_schunk_new(const b2c_schunk_params *params, 
 
 /*
  * b2c_schunk_open() opens a frame: a file (contiguous, its first byte at
- * 'offset') or a directory (sparse, offset 0).  Frames of 2019 to 2021 can be read
+ * 'offset') or a directory (sparse, offset 0).  'mode' is B2C_OPEN_READ, _UPDATE or _COPY and
+ * what is added to it; 'limits' may be NULL.  Frames of 2019 to 2021 can be read
  * (B2C_E_READ_ONLY for UPDATE); their user metadata is the vlmetalayer "usermeta".
- * B2C_E_IO (sys_errno ENOENT when absent), B2C_E_FORMAT, B2C_E_CORRUPT,
- * B2C_E_TRUNCATED, B2C_E_UNSUPPORTED, B2C_E_LIMIT, B2C_E_MEMORY.
+ *
+ *   B2C_E_ARGUMENT  no such mode, COPY with LOCK, or an offset with UPDATE or of a directory
+ *   B2C_E_IO        sys_errno is ENOENT when nothing is there
+ *   B2C_E_LOCKED    see b2c_schunk_lock()
+ *   B2C_E_CONFLICT  somebody else writes to the file at this moment
+ *   B2C_E_FORMAT, B2C_E_CORRUPT, B2C_E_TRUNCATED, B2C_E_UNSUPPORTED, B2C_E_CHECKSUM,
+ *   B2C_E_LIMIT, B2C_E_MEMORY
  */
 B2C_API B2C_MUST_USE b2c_status b2c_schunk_open(const char *path, uint64_t offset, int mode,
                                                 const b2c_limits *limits, b2c_schunk **schunk,
@@ -478,7 +484,7 @@ B2C_API B2C_MUST_USE b2c_status b2c_schunk_open(const char *path, uint64_t offse
 /*
  * b2c_schunk_open_mem() opens a contiguous frame in memory.  copy 0: the bytes
  * are borrowed, must outlive the schunk and not change; it is read only.  copy 1:
- * it can be changed, in memory.
+ * it can be changed, in memory.  As b2c_schunk_open().
  */
 B2C_API B2C_MUST_USE b2c_status b2c_schunk_open_mem(const void *frame, size_t frame_len, int copy,
                                                     const b2c_limits *limits, b2c_schunk **schunk,
@@ -517,7 +523,7 @@ B2C_API B2C_MUST_USE b2c_status b2c_schunk_set_cparams(b2c_schunk *schunk,
 
 /* -- reading: B2C_E_RANGE for a chunk number that is not there -- */
 
-/* Header facts of chunk n, without reading more than its header. */
+/* Header facts of chunk 'nchunk', without reading more than its header. */
 B2C_API B2C_MUST_USE b2c_status b2c_schunk_chunk_info(const b2c_schunk *schunk, uint64_t nchunk,
                                                       b2c_chunk_info *info, b2c_error *err);
 
@@ -525,12 +531,12 @@ B2C_API B2C_MUST_USE b2c_status b2c_schunk_chunk_info(const b2c_schunk *schunk, 
 B2C_API B2C_MUST_USE b2c_status b2c_schunk_next_dict(const b2c_schunk *schunk, uint64_t first,
                                                      uint64_t *nchunk, b2c_error *err);
 
-/* Stored bytes of chunk n (special chunks of the index: the equivalent 32-byte chunk). */
+/* Stored bytes of chunk 'nchunk' (special chunks of the index: the equivalent 32-byte chunk). */
 B2C_API B2C_MUST_USE b2c_status b2c_schunk_get_chunk(const b2c_schunk *schunk, uint64_t nchunk,
                                                      void *dst, size_t dst_cap, size_t *dst_len,
                                                      b2c_error *err);
 
-/* Decoded bytes of chunk n. */
+/* Decoded bytes of chunk 'nchunk'; B2C_E_OUTPUT_SIZE with the size needed. */
 B2C_API B2C_MUST_USE b2c_status b2c_schunk_decode_chunk(const b2c_schunk *schunk, b2c_ctx *ctx,
                                                         uint64_t nchunk, void *dst, size_t dst_cap,
                                                         size_t *dst_len, b2c_error *err);
@@ -603,6 +609,7 @@ B2C_API B2C_MUST_USE b2c_status b2c_schunk_update_chunk(b2c_schunk *schunk, uint
                                                         const void *chunk, size_t chunk_len,
                                                         b2c_error *err);
 
+/* Removes chunk 'nchunk'; later chunks move down.  B2C_E_RANGE. */
 B2C_API B2C_MUST_USE b2c_status b2c_schunk_delete_chunk(b2c_schunk *schunk, uint64_t nchunk,
                                                         b2c_error *err);
 
@@ -686,8 +693,9 @@ B2C_API B2C_MUST_USE b2c_status b2c_schunk_unlock(b2c_schunk *schunk, b2c_error 
 #define B2C_CHANGE_ANY  2 /* or another file or directory has taken the place of this one */
 
 /*
- * Reads the frame anew from its path, to see what others have stored; counts as an edit, and keeps
- * what was there on failure.  A writer without lock has nothing to see, nor has what is in memory.
+ * Reads the frame anew from its path, to see what others have stored: *change is B2C_CHANGE_…, with
+ * B2C_OPEN_LOCK NONE or ANY.  Counts as an edit, and keeps what was there on failure.  A writer
+ * without lock has nothing to see, nor has what is in memory.
  */
 B2C_API B2C_MUST_USE b2c_status b2c_schunk_refresh(b2c_schunk *schunk, int *change, b2c_error *err);
 
@@ -722,6 +730,7 @@ B2C_API B2C_MUST_USE b2c_status b2c_schunk_verify_chunks(const b2c_schunk *schun
 
 /* -- metadata.  Fixed metalayers: raw bytes.  vlmetalayers: values are stored compressed. -- */
 
+/* The name of metalayer i, in the order of the frame, with a zero behind it; B2C_E_RANGE. */
 B2C_API B2C_MUST_USE b2c_status b2c_schunk_meta_name(const b2c_schunk *schunk, uint32_t i,
                                                      char name[32], b2c_error *err);
 
@@ -740,17 +749,20 @@ B2C_API B2C_MUST_USE b2c_status b2c_schunk_meta_add(b2c_schunk *schunk, const ch
                                                     const void *src, size_t src_len,
                                                     b2c_error *err);
 
+/* The same of vlmetalayers; b2c_schunk_vlmeta_get() decodes a value.  B2C_E_LIMIT, B2C_E_CORRUPT…
+ */
 B2C_API B2C_MUST_USE b2c_status b2c_schunk_vlmeta_name(const b2c_schunk *schunk, uint32_t i,
                                                        char name[32], b2c_error *err);
 B2C_API B2C_MUST_USE b2c_status b2c_schunk_vlmeta_get(const b2c_schunk *schunk, b2c_ctx *ctx,
                                                       const char *name, void *dst, size_t dst_cap,
                                                       size_t *dst_len, b2c_error *err);
 
-/* Adds or replaces. */
+/* Adds or replaces a value.  B2C_E_ARGUMENT: the name; B2C_E_LIMIT. */
 B2C_API B2C_MUST_USE b2c_status b2c_schunk_vlmeta_set(b2c_schunk *schunk, b2c_ctx *ctx,
                                                       const char *name, const void *src,
                                                       size_t src_len, b2c_error *err);
 
+/* Removes a vlmetalayer; B2C_E_NOT_FOUND. */
 B2C_API B2C_MUST_USE b2c_status b2c_schunk_vlmeta_delete(b2c_schunk *schunk, const char *name,
                                                          b2c_error *err);
 
@@ -856,11 +868,14 @@ B2C_API B2C_MUST_USE b2c_status b2c_schunk_fill(b2c_schunk *schunk, b2c_ctx *ctx
 
 /* ---- N-dimensional arrays ---------------------------------------------- */
 
-/* Shapes of an array; all of format/b2nd's derived quantities follow from these. */
+/*
+ * Shapes of an array; all of format/b2nd's derived quantities follow from these.  Of the arrays
+ * the first ndim numbers count, which are items.
+ */
 typedef struct b2c_nd {
-    uint32_t size; /* sizeof(b2c_nd) */
-    uint32_t ndim; /* 0…16 */
-    uint32_t itemsize;
+    uint32_t size;     /* sizeof(b2c_nd) */
+    uint32_t ndim;     /* 0…16 */
+    uint32_t itemsize; /* bytes */
     uint64_t shape[16];
     uint32_t chunks[16];
     uint32_t blocks[16];
@@ -869,7 +884,10 @@ typedef struct b2c_nd {
 /* Checks shapes; on success the derived sizes fit the format.  B2C_E_ARGUMENT, B2C_E_LIMIT. */
 B2C_API B2C_MUST_USE b2c_status b2c_nd_check(const b2c_nd *nd, b2c_error *err);
 
-/* Bytes of a chunk (block padding included), bytes of a block, number of chunks. */
+/*
+ * Bytes of a chunk (block padding included), bytes of a block, number of chunks; 0 for what
+ * b2c_nd_check() refuses.
+ */
 B2C_API uint64_t b2c_nd_chunksize(const b2c_nd *nd);
 B2C_API uint64_t b2c_nd_blocksize(const b2c_nd *nd);
 B2C_API uint64_t b2c_nd_nchunks(const b2c_nd *nd);
