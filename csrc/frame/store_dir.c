@@ -17,10 +17,18 @@ void b2i_dir_name(uint64_t number, char out[B2I_DIR_NAME_LEN + 1])
 
 /* ---- reading ---- */
 
+static b2c_status fail_absent(b2c_error *err)
+{
+    return b2i_fail(err, B2C_E_CORRUPT, 0, "the chunk's file is not there");
+}
+
 b2c_status b2i_dir_open_chunk(b2i_dir_store *d, b2i_entry entry, b2i_io **io, uint64_t *len,
                               b2c_error *err)
 {
     char name[B2I_DIR_NAME_LEN + 1];
+    if (entry > B2I_DIR_MAX_NUMBER) {
+        return fail_absent(err); /* of a damaged index: the name would be that of another file */
+    }
     b2i_dir_name(entry, name);
     b2c_error why = { 0 };
     b2i_gate_enter(&d->gate, d->base.max_open_files);
@@ -28,7 +36,7 @@ b2c_status b2i_dir_open_chunk(b2i_dir_store *d, b2i_entry entry, b2i_io **io, ui
     if (st != B2C_OK) {
         b2i_gate_leave(&d->gate);
         if (st == B2C_E_IO && why.sys_errno == ENOENT) {
-            return b2i_fail(err, B2C_E_CORRUPT, 0, "the chunk's file is not there");
+            return fail_absent(err);
         }
         if (err != NULL) {
             *err = why;

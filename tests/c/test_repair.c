@@ -5,6 +5,7 @@
  */
 #include "alloc.h"
 #include "io.h"
+#include "store_dir.h"
 #include "world.h"
 
 enum { CHUNK = 400, NCHUNKS = 200, SECTOR = 512 };
@@ -231,6 +232,42 @@ static void test_listing(void)
     remove_path(to);
 }
 
+/* An entry that is no number of a chunk file leads nowhere: not to the file with its low digits. */
+static void test_large_number(void)
+{
+    enum { NFILES = 3 };
+    uint8_t data[CHUNK], record[B2I_DIR_RECORD_LEN];
+    b2i_frame_image image = { 0 };
+    b2c_repair_result r = { 0 };
+    b2c_schunk_params p;
+    b2c_repair_params rp;
+    b2c_schunk *s = NULL;
+    int folder;
+    b2c_schunk_params_init(&p);
+    p.storage = B2C_STORAGE_DIR;
+    p.path = from;
+    p.checksums = 0;
+    CHECK_EQ(b2c_schunk_new(&p, &s, &err), B2C_OK);
+    for (int i = 0; i < NFILES; i++) {
+        memset(data, i, sizeof data);
+        data[0] = 99;
+        CHECK_EQ(b2c_schunk_append(s, ctx, data, sizeof data, &err), B2C_OK);
+    }
+    s->now.entries[1] = (b2i_entry)1 << 32;
+    CHECK_EQ(b2i_fs_dir_open(from, &folder, &err), B2C_OK);
+    CHECK_EQ(b2i_dir_replace_index(folder, &s->now, NFILES, s->store, false, &image, record, &err),
+             B2C_OK);
+    b2i_frame_image_free(&image);
+    b2i_fs_dir_close(folder);
+    b2i_schunk_abandon(s);
+    b2c_repair_params_init(&rp);
+    CHECK_EQ(b2c_repair(from, to, &rp, &r, &err), B2C_OK);
+    CHECK_EQ(r.nkept, NFILES - 1);
+    CHECK_EQ(r.nlost, 1);
+    remove_path(from);
+    remove_path(to);
+}
+
 /* A file that is not there is no damage. */
 static void test_nothing_there(void)
 {
@@ -255,6 +292,7 @@ int main(void)
     test_nothing_there();
     test_nothing_left();
     test_listing();
+    test_large_number();
     b2c_ctx_free(ctx);
     CHECK_EQ(remove_path(dir), 0);
     return RESULT();
