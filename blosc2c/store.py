@@ -224,8 +224,14 @@ def _fills_damage(on_damage: str | None, mode: str, locking: bool) -> bool:
 
 
 def _emptied(schunk: SChunk) -> SChunk:
-    """A new SChunk of the same parameters, without chunks and metalayers, in the place of one."""
-    storage = Keeping(urlpath=schunk.urlpath, contiguous=schunk.contiguous, mode="w", locking=schunk.locking)
+    """A new SChunk of the same parameters and limits, without chunks and metalayers, in the place of one."""
+    storage = Keeping(
+        urlpath=schunk.urlpath,
+        contiguous=schunk.contiguous,
+        mode="w",
+        locking=schunk.locking,
+        limits=schunk.handle.limits,
+    )
     cparams, dparams = schunk.cparams, schunk.dparams
     schunk.close()
     new = SChunk._new(storage, -1, cparams, dparams, {})

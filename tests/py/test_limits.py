@@ -45,6 +45,15 @@ def openers(tmp_path):
     ]
 
 
+def test_emptied(tmp_path):
+    path = tmp_path / "s"
+    b2.SChunk(chunksize=400, data=bytes(4000), urlpath=path).close()
+    with b2.open(path, "w", limits=Limits(max_result_nbytes=1000)) as s:
+        s.append_data(bytes(2000))
+        with pytest.raises(b2.LimitError):
+            s[:]
+
+
 @pytest.mark.parametrize(
     ("name", "need"),
     [("max_nbytes", A.nbytes), ("max_chunks", 6), ("max_metalayers", 2), ("max_ndim", 2)],
