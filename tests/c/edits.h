@@ -5,38 +5,7 @@
 #ifndef EDITS_H
 #define EDITS_H
 
-#include "frame.h"
-#include "harness.h"
-
-enum { CHUNK = 400 };
-
-static b2c_ctx *ctx;
-static b2c_error err;
-static char dir[] = "/tmp/b2c_test_XXXXXX";
-static uint64_t seed = 88172645463325252u;
-
-static const char *path_of(const char *name)
-{
-    static char paths[4][256];
-    static unsigned n;
-    char *path = paths[n++ % 4];
-    snprintf(path, sizeof paths[0], "%s/%s", dir, name);
-    return path;
-}
-
-static b2c_schunk *make(uint8_t storage, const char *path, int64_t chunksize)
-{
-    b2c_schunk_params p;
-    b2c_schunk *s = NULL;
-    b2c_schunk_params_init(&p);
-    p.storage = storage;
-    p.path = path;
-    p.chunksize = chunksize;
-    p.cparams.typesize = 4;
-    p.cparams.codec = B2C_CODEC_BLOSCLZ;
-    CHECK_EQ(b2c_schunk_new(&p, &s, &err), B2C_OK);
-    return s;
-}
+#include "new_schunk.h"
 
 /* ---- editing, compared with an array of bytes ---- */
 

@@ -3,7 +3,6 @@
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include "edits.h"
-#include "files.h"
 #include "nd_array.h"
 
 #include <fcntl.h>

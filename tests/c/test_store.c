@@ -4,7 +4,6 @@
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include "edits.h"
-#include "files.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>

@@ -3,9 +3,8 @@
  * and trailers of any length, too many metalayers; repair and its callers.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "files.h"
-#include "frame.h"
 #include "nd_array.h"
+#include "new_schunk.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,36 +13,6 @@
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-enum { CHUNK = 400 };
-
-static b2c_ctx *ctx;
-static b2c_error err;
-static char dir[] = "/tmp/b2c_test_XXXXXX";
-static uint64_t seed = 88172645463325252u;
-
-static const char *path_of(const char *name)
-{
-    static char paths[4][256];
-    static unsigned n;
-    char *path = paths[n++ % 4];
-    snprintf(path, sizeof paths[0], "%s/%s", dir, name);
-    return path;
-}
-
-static b2c_schunk *make(uint8_t storage, const char *path)
-{
-    b2c_schunk_params p;
-    b2c_schunk *s = NULL;
-    b2c_schunk_params_init(&p);
-    p.storage = storage;
-    p.path = path;
-    p.chunksize = CHUNK;
-    p.cparams.typesize = 4;
-    p.cparams.codec = B2C_CODEC_BLOSCLZ;
-    CHECK_EQ(b2c_schunk_new(&p, &s, &err), B2C_OK);
-    return s;
-}
 
 static b2c_schunk *open_locked(const char *path, int mode)
 {
@@ -79,7 +48,7 @@ static void test_lock_files(uint8_t storage)
     struct stat info;
     snprintf(path, sizeof path, "%s/locks%d", dir, storage);
     snprintf(victim, sizeof victim, "%s/victim", dir);
-    b2c_schunk_free(make(storage, path));
+    b2c_schunk_free(make(storage, path, CHUNK));
     snprintf(name, sizeof name, "%s%s", path, storage == B2C_STORAGE_DIR ? "/.b2lock" : ".b2lock");
     CHECK_EQ(mkdir(name, 0700), 0);
     check_refused(path, EISDIR);
@@ -109,7 +78,7 @@ static void test_lock_after_fork(void)
     char name[320];
     int changed = 0, status = -1;
     uint8_t data[CHUNK] = { 1 };
-    b2c_schunk_free(make(B2C_STORAGE_FILE, path));
+    b2c_schunk_free(make(B2C_STORAGE_FILE, path, CHUNK));
     b2c_schunk *s = open_locked(path, B2C_OPEN_UPDATE);
     snprintf(name, sizeof name, "%s.b2lock", path);
     pid_t pid = fork();
@@ -151,7 +120,7 @@ static void test_lock_interrupted(void)
     char byte = 0;
     struct sigaction action = { .sa_handler = on_alarm }; /* calls are not restarted */
     struct itimerval often = { { 0, 20000 }, { 0, 20000 } }, never = { { 0, 0 }, { 0, 0 } };
-    b2c_schunk_free(make(B2C_STORAGE_FILE, path));
+    b2c_schunk_free(make(B2C_STORAGE_FILE, path, CHUNK));
     CHECK(pipe(ready) == 0 && pipe(done) == 0);
     pid_t pid = fork();
     if (pid == 0) {
@@ -246,7 +215,7 @@ static void test_shared_chunk_file(void)
     char to[320];
     uint8_t data[CHUNK], out[CHUNK];
     size_t n = 0;
-    b2c_schunk *s = make(B2C_STORAGE_DIR, path);
+    b2c_schunk *s = make(B2C_STORAGE_DIR, path, CHUNK);
     for (int i = 0; i < 4; i++) {
         memset(data, 0, sizeof data);
         data[0] = (uint8_t)(i == 3 ? 9 : 1); /* chunks of the same size */
@@ -321,7 +290,7 @@ static void test_replay(bool is_variable)
     static uint64_t sizes[MAX];
     bool done = false;
     uint64_t n = FIRST, nbytes = 0, nspecial = 0;
-    b2c_schunk *s = make(B2C_STORAGE_MEMORY, NULL);
+    b2c_schunk *s = make(B2C_STORAGE_MEMORY, NULL, CHUNK);
     CHECK_EQ(b2c_schunk_fill_special(s, FIRST * CHUNK, B2C_SPECIAL_ZERO, NULL, &err), B2C_OK);
     for (uint64_t i = 0; i < n; i++) {
         entries[i] = B2I_ENTRY_ZERO;
@@ -375,7 +344,7 @@ static void test_long_log(void)
 {
     enum { NCHUNKS = 1 << 22, NEDITS = 100000 };
     const b2i_redo insert = { B2I_REDO_INSERT, 0 };
-    b2c_schunk *s = make(B2C_STORAGE_MEMORY, NULL);
+    b2c_schunk *s = make(B2C_STORAGE_MEMORY, NULL, CHUNK);
     const b2i_chunk_head head = { .nbytes = CHUNK,
                                   .cbytes = 32,
                                   .typesize = (uint8_t)s->now.cparams.typesize,
@@ -402,7 +371,7 @@ static void test_long_log(void)
 static void test_many_metalayers(void)
 {
     char name[32];
-    b2c_schunk *s = make(B2C_STORAGE_MEMORY, NULL);
+    b2c_schunk *s = make(B2C_STORAGE_MEMORY, NULL, CHUNK);
     for (int i = 0; i < B2C_MAX_METALAYERS; i++) {
         snprintf(name, sizeof name, "m%d", i);
         CHECK_EQ(b2c_schunk_meta_add(s, name, "abc", 3, &err), B2C_OK);
