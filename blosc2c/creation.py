@@ -267,7 +267,8 @@ def _copy(source: NDArray, dtype: Any, kwargs: dict[str, Any]) -> NDArray:
         kwargs["meta"] = {name: source.meta[name] for name in source.meta if name not in _OWN_META}
 
     def fill(new: NDArray) -> None:
-        new.schunk.handle.limits = source.schunk.handle.limits
+        if kwargs.get("limits") is None:
+            new.schunk.handle.limits = source.schunk.handle.limits
         if same_chunks:  # stored bytes as they are
             new.schunk.copy_chunks(source.schunk)
             return

@@ -45,6 +45,28 @@ def openers(tmp_path):
     ]
 
 
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda x, limits: x.copy(limits=limits),
+        lambda x, limits: x.astype("f4", limits=limits),
+        lambda x, limits: b2.asarray(x, copy=True, limits=limits),
+        lambda x, limits: x.slice(slice(1, None), limits=limits),
+        lambda x, limits: x.schunk.copy(limits=limits),
+    ],
+)
+def test_copies(make):
+    """What is copied has the limits that are given, else those of its source."""
+    small, large = Limits(max_result_nbytes=100), Limits(max_result_nbytes=A.nbytes)
+    frame = b2.asarray(A).to_cframe()
+    x = b2.from_cframe(frame, limits=large)
+    make(x, None)[:]
+    with pytest.raises(b2.LimitError):
+        make(x, small)[:]
+    with pytest.raises(b2.LimitError):
+        make(b2.from_cframe(frame, limits=small), None)[:]
+
+
 def test_emptied(tmp_path):
     path = tmp_path / "s"
     b2.SChunk(chunksize=400, data=bytes(4000), urlpath=path).close()
