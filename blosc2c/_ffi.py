@@ -271,8 +271,16 @@ def cut_bytes(room: int, fill: Callable[[Any], int]) -> bytes:
     return bytes(out)
 
 
-def sized_bytes(call: Callable[[Any, int, Any, Any], int], guess: int, path: str | None = None) -> bytes:
-    """The output of `call(dst, cap, dst_len, err)`, which tells the size it needs."""
+def sized_bytes(
+    call: Callable[[Any, int, Any, Any], int],
+    guess: int,
+    path: str | None = None,
+    check_size: Callable[[int], Any] | None = None,
+) -> bytes:
+    """The output of `call(dst, cap, dst_len, err)`, which tells the size it needs.
+
+    check_size : raises when that is too much; called before there is memory for more than `guess`
+    """
     need, err = ffi.new("size_t *"), new_error()
     cap = guess
     while True:
@@ -282,10 +290,11 @@ def sized_bytes(call: Callable[[Any, int, Any, Any], int], guess: int, path: str
             nonlocal too_small
             status = call(dst, cap, need, err)  # noqa: B023
             too_small = status == lib.B2C_E_OUTPUT_SIZE and need[0] > cap  # noqa: B023
-            if too_small:
-                return 0
-            check(status, err, path)
-            return int(need[0])
+            if not too_small:
+                check(status, err, path)
+            if check_size is not None:
+                check_size(int(need[0]))
+            return 0 if too_small else int(need[0])
 
         out = cut_bytes(cap, fill)
         if not too_small:

@@ -13,6 +13,7 @@ from . import _ffi
 from ._ffi import Handle, check, ffi, in_buffer, lib, new_error
 from .compress import decompress2
 from .errors import ChunkIndexError
+from .limits import check_result
 from .params import compiled_cparams
 
 if TYPE_CHECKING:
@@ -95,7 +96,10 @@ def vldecompress(src: Buffer, **kwargs: Any) -> list[bytes]:
 
 
 def vldecompress_block(src: Buffer, nblock: int) -> bytes:
-    """One block of a chunk of vlcompress(); ChunkIndexError when there is none of this number."""
+    """One block of a chunk of vlcompress(); ChunkIndexError when there is none of this number.
+
+    LimitError when it is larger than a result may be.
+    """
     chunk, number = in_buffer(src), nblock.__index__()
     if number < 0:
         raise ChunkIndexError(f"there is no block {number}", block=number)
@@ -104,7 +108,7 @@ def vldecompress_block(src: Buffer, nblock: int) -> bytes:
         ctx = _ffi.context(1)
         return int(lib.b2c_vldecompress_block(ctx, chunk, len(chunk), number, dst, cap, need, err))
 
-    return _ffi.sized_bytes(call, _ffi.SMALL_NBYTES)
+    return _ffi.sized_bytes(call, _ffi.SMALL_NBYTES, check_size=check_result)
 
 
 class VLBlocks:
@@ -142,6 +146,7 @@ class VLBlocks:
         ------
         ChunkIndexError : there is no such chunk or block
         FormatError : a chunk of another kind
+        LimitError : the block is larger than a result may be
         """
         number, inner = self._number(nchunk), self._number(nblock)
 
@@ -150,18 +155,21 @@ class VLBlocks:
                 ctx = _ffi.context(self._dparams.nthreads, 0)
                 return int(lib.b2c_schunk_get_vlblock(ptr, ctx, number, inner, dst, cap, need, err))
 
-            return _ffi.sized_bytes(call, _ffi.SMALL_NBYTES, self.urlpath)
+            return _ffi.sized_bytes(call, _ffi.SMALL_NBYTES, self.urlpath, check_size)
+
+        def check_size(nbytes: int) -> None:
+            check_result(nbytes, self.handle)
 
         block: bytes = self.reading(read)
         return block
 
     def get_vlblocks(self, nchunk: int) -> list[bytes]:
-        """All blocks of a chunk of append_vlblocks(); ChunkIndexError, FormatError."""
+        """All blocks of a chunk of append_vlblocks(); ChunkIndexError, FormatError, LimitError."""
         number = self._number(nchunk)
 
         def read(ptr: Any) -> list[bytes]:
             lens = _lens(lambda *out: lib.b2c_schunk_vlblock_lens(ptr, number, *out), self.urlpath)
-            n = sum(lens)
+            n = check_result(sum(lens), self.handle)
             return _cut(_ffi.bytes_from(n, lambda out: self._decode(ptr, number, out, n)), lens)
 
         blocks: list[bytes] = self.reading(read)

@@ -67,6 +67,28 @@ def test_copies(make):
         make(b2.from_cframe(frame, limits=small), None)[:]
 
 
+@pytest.mark.parametrize("most", [999, 49_999])
+def test_vlblocks(most, defaults):
+    blocks = [bytes(1000), b"x" * 50_000]
+    s = b2.SChunk(cparams={"typesize": 1})
+    s.append_vlblocks(blocks)
+    chunk, limits = b2.vlcompress(blocks), Limits(max_result_nbytes=most)
+    t = b2.schunk_from_cframe(s.to_cframe(), limits=limits)
+    b2.set_limits(limits)
+    for n, block in enumerate(blocks):
+        if len(block) <= most:
+            assert t.get_vlblock(0, n) == b2.vldecompress_block(chunk, n) == block
+            continue
+        with pytest.raises(b2.LimitError, match="max_result_nbytes"):
+            t.get_vlblock(0, n)
+        with pytest.raises(b2.LimitError, match="max_result_nbytes"):
+            b2.vldecompress_block(chunk, n)
+    with pytest.raises(b2.LimitError, match="max_result_nbytes"):
+        t.get_vlblocks(0)
+    with pytest.raises(b2.LimitError, match="max_result_nbytes"):
+        b2.vldecompress(chunk)
+
+
 def test_emptied(tmp_path):
     path = tmp_path / "s"
     b2.SChunk(chunksize=400, data=bytes(4000), urlpath=path).close()
