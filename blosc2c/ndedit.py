@@ -69,9 +69,8 @@ def fitted(array: NDArray, value: Any, shape: Shape) -> Array:
     try:
         # NumPy drops axes of size 1 that the value has too many.
         while source.ndim > len(shape) and source.shape[0] == 1:
-            source = source[
-                0, ...
-            ]  # an array even when no axis is left: scalars have the machine's byte order
+            # With "..." an array even when no axis is left: scalars have the machine's byte order.
+            source = source[0, ...]
         return np.broadcast_to(source, shape)
     except ValueError:
         raise ParameterError(
