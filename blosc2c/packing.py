@@ -51,7 +51,9 @@ def pack(
     """
     for name in ("itemsize", "size"):
         if not hasattr(obj, name):
-            raise AttributeError(f"pack() takes objects with a {name}, not {type(obj).__name__}")
+            raise AttributeError(
+                f"pack() takes objects with itemsize and size; {type(obj).__name__} has no {name}"
+            )
     data = pickle.dumps(obj, pickle.HIGHEST_PROTOCOL)
     itemsize = max(int(obj.itemsize), 1)
     return compress(data, min(itemsize, 255), clevel, filter, codec, _ignore_multiple_size=True)
