@@ -414,8 +414,7 @@ typedef struct b2c_schunk b2c_schunk;
  */
 #define B2C_DURABILITY_NONE    0 /* edits are stored by flush and close only */
 #define B2C_DURABILITY_PROCESS 1 /* edits survive the process, not a loss of power (default) */
-#define B2C_DURABILITY_COMMIT                                                                      \
-    2 /* edits survive a loss of power; of the latest, old or new is left */
+#define B2C_DURABILITY_COMMIT  2 /* edits survive a loss of power, one under way wholly or not */
 
 /* What a new super-chunk is made of. */
 typedef struct b2c_schunk_params {
@@ -426,7 +425,7 @@ typedef struct b2c_schunk_params {
     uint8_t checksums;   /* 1 (default): store checksums, which other libraries ignore */
     uint8_t lock;        /* 1: as B2C_OPEN_LOCK; default 0 */
     int64_t chunksize;   /* bytes of a chunk; 0: variable sizes; -1: taken from the first chunk */
-    const char *path;    /* for FILE and DIR; must not exist */
+    const char *path;    /* for FILE and DIR; must not exist, or be an empty directory for DIR */
     b2c_cparams cparams; /* for appended data; kept in the frame */
     const char *const *meta_names;    /* nmeta names, 1…31 bytes */
     const void *const *meta_contents; /* their contents, by convention msgpack */
@@ -869,8 +868,8 @@ B2C_API B2C_MUST_USE b2c_status b2c_schunk_fill(b2c_schunk *schunk, b2c_ctx *ctx
 /* ---- N-dimensional arrays ---------------------------------------------- */
 
 /*
- * Shapes of an array; all of format/b2nd's derived quantities follow from these.  Of the arrays
- * the first ndim numbers count, which are items.
+ * Shapes of an array; all of format/b2nd's derived quantities follow from these.  'shape', 'chunks'
+ * and 'blocks' are in items; the first ndim numbers of each count.
  */
 typedef struct b2c_nd {
     uint32_t size;     /* sizeof(b2c_nd) */
