@@ -20,8 +20,8 @@ enum {
     LZ_SPARSE_DISTANCE = 0,
     LZ_AVOIDS_NEAR = 0, /* near distances take fewer bits */
     LZ_MAX_MORE = 0,
-    LONG_ROW = 4096, /* literals that are a block by themselves; */
-    FLAT_ROW = 512   /* those that are stored then */
+    LONG_ROW = 4096, /* literals that are a block by themselves, */
+    FLAT_ROW = 512   /* and those that are one if codes would save little */
 };
 
 /* ---- sequences ---- */
