@@ -75,11 +75,10 @@ typedef struct b2i_chunk b2i_chunk;
 struct b2i_chunk {
     b2i_chunk_head head;
     b2i_source source;
-    uint32_t *starts; /* nblocks positions in the chunk */
-    uint32_t *ends;   /* nblocks ends: no stream of block i reaches beyond ends[i] */
-    uint32_t *vl_at;  /* VL-block chunks: nblocks + 1 positions in the decoded data */
-    const b2i_codec
-        *codec; /* NULL when this build does not have it: raw, run and special still work */
+    uint32_t *starts;       /* nblocks positions in the chunk */
+    uint32_t *ends;         /* nblocks ends: no stream of block i reaches beyond ends[i] */
+    uint32_t *vl_at;        /* VL-block chunks: nblocks + 1 positions in the decoded data */
+    const b2i_codec *codec; /* NULL: not in this build; raw, run and special still work */
     b2i_dict *dict;
     b2i_scratch dict_bytes;
     b2i_scratch prefix; /* header and tables when they had to be read */
