@@ -195,10 +195,21 @@ def chunk_of(exc: BaseException) -> int | None:
 # ---- Buffers ---------------------------------------------------------------
 
 
+def _held_unseen(view: memoryview) -> Any:
+    """The memory of `view` as an object through which the garbage collector does not see `view`.
+
+    What cffi holds of a memoryview ends the process when both are garbage in a cycle, as what is in
+    the traceback of a kept exception: CPython clears the view although its memory is still in use.
+    """
+    import numpy as np
+
+    return np.frombuffer(view, np.uint8) if view.nbytes else view.tobytes()
+
+
 def in_buffer(src: Buffer, name: str = "src") -> Any:
     """The bytes of a C-contiguous buffer, without copying; len() counts bytes."""
     try:
-        return ffi.from_buffer(src)
+        return ffi.from_buffer(_held_unseen(src) if type(src) is memoryview else src)
     except TypeError:
         raise TypeError(f"{name} must be a bytes-like object, not {type(src).__name__}") from None
     except (ValueError, BufferError):
@@ -213,6 +224,8 @@ _from_buffer, _BYTES = ffi.from_buffer, ffi.typeof("char[]")  # found again they
 def out_buffer(dst: Buffer, name: str = "dst") -> Any:
     """The bytes of a writable C-contiguous buffer."""
     try:
+        if type(dst) is memoryview and dst.nbytes:
+            dst = _held_unseen(dst)
         return _from_buffer(_BYTES, dst, True)  # require_writable; keywords cost 100 ns
     except TypeError:
         raise TypeError(f"{name} must be a writable bytes-like object, not {type(dst).__name__}") from None

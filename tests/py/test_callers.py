@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import gc
 import threading
 
 import numpy as np
@@ -150,6 +151,36 @@ def test_buffers_that_cannot_be_written():
     # What is read may be read-only.
     np.testing.assert_array_equal(b2.asarray(out)[...], out)
     assert b2.decompress2(b2.compress2(out)) == out.tobytes()
+
+
+VIEWED = memoryview(CHUNK)
+FAILS = {
+    "decompress2": lambda: b2.decompress2(VIEWED[:-1]),
+    "decompress": lambda: b2.decompress(VIEWED, dst=bytes(DATA.nbytes)),
+    "into a view": lambda: b2.decompress2(CHUNK, dst=memoryview(bytearray(8))),
+    "get_cbuffer_sizes": lambda: b2.get_cbuffer_sizes(VIEWED[:20].cast("B")[1:]),
+    "compress": lambda: b2.compress(memoryview(b"123")),
+    "append_chunk": lambda: b2.SChunk().append_chunk(VIEWED[:-1]),
+    "from_cframe": lambda: b2.from_cframe(memoryview(b2.asarray(DATA).to_cframe())[:-1]),
+}
+
+
+@pytest.mark.parametrize("call", FAILS.values(), ids=FAILS)
+def test_kept_exceptions_of_views_are_collected(call):
+    for _ in range(3):
+        with pytest.raises(b2.Blosc2Error) as info:
+            call()
+        info.value.itself = info.value  # a cycle, with the view in the frames of the traceback
+        del info
+        gc.collect()
+
+
+def test_views_of_any_format():
+    for view in (memoryview(DATA), memoryview(DATA.reshape(10, 100)), memoryview(b"")):
+        assert b2.decompress2(b2.compress2(view)) == view.tobytes()
+    out = np.zeros_like(DATA)
+    b2.decompress2(VIEWED, dst=memoryview(out))
+    assert (out == DATA).all()
 
 
 def test_swapped_bytes():
