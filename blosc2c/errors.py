@@ -102,7 +102,7 @@ class FrameExistsError(Blosc2Error, FileExistsError, RuntimeError):
     """The file or directory to be created is already there."""
 
 
-class NotFoundError(Blosc2Error, KeyError):
+class NotFoundError(Blosc2Error, KeyError, RuntimeError, ValueError):
     """No metalayer or field of that name."""
 
 

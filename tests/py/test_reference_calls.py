@@ -584,3 +584,14 @@ def test_names_for_keys_and_classes(lib):
     a = lib.asarray(np.arange(6).reshape(2, 3))
     assert a[lib.newaxis, 1:].shape == (1, 1, 3)
     assert isinstance(a.schunk.vlmeta, lib.schunk.vlmeta)
+
+
+@pytest.mark.parametrize("lib", [b2, blosc2])
+def test_names_that_are_not_there(lib):
+    with pytest.raises(ValueError, match="field"):
+        lib.zeros(3)["a"]
+    s = lib.SChunk()
+    with pytest.raises(RuntimeError):
+        del s.vlmeta["a"]
+    with pytest.raises(KeyError):
+        s.vlmeta["a"]
