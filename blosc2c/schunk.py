@@ -101,6 +101,7 @@ class _Source(NamedTuple):
     mmap_mode: str | None = None
     locking: bool = False
     place: str = ""  # urlpath, absolute, for when the working directory is another one
+    mode: str = "a"
 
 
 def split_storage(kwargs: dict[str, Any], where: str, error: type[Exception]) -> Keeping:
@@ -201,6 +202,7 @@ class SChunk(Editing, Callbacks, VLBlocks):
             mmap_mode=storage.mmap_mode,
             locking=storage.locking,
             place=place,
+            mode="r",
         )
         self._attach(handle, source, kwargs)
         if self.is_array:
@@ -283,6 +285,7 @@ class SChunk(Editing, Callbacks, VLBlocks):
             mmap_mode=mmap_mode,
             locking=storage.locking,
             place="" if path is None else os.path.abspath(path),
+            mode=storage.mode or "a",
         )
         self._held = []
         self._c_nthreads = cparams.nthreads
@@ -723,6 +726,11 @@ class SChunk(Editing, Callbacks, VLBlocks):
         return new
 
     # ---- life --------------------------------------------------------------
+
+    @property
+    def mode(self) -> str:
+        """The mode that it was opened or made with."""
+        return self._source.mode
 
     @property
     def mmap_mode(self) -> str | None:

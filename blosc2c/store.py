@@ -177,7 +177,7 @@ def _open_as_told(urlpath: Path | None, mode: str, offset: int, kwargs: dict[str
             raise ParameterError("on_damage='fill' is for files and directories", field="on_damage")
         if mode != "r" or mmap_mode or locking or "member" in kwargs:
             raise ParameterError("objects can only be read from: mode 'r', no mapping, no lock", field="mode")
-        source = _Source(None, True, urlpath, offset)
+        source = _Source(None, True, urlpath, offset, mode="r")
         return _keep(SChunk._wrap(open_reader(urlpath, offset, kwargs.get("limits")), source, kwargs), kwargs)
     path = to_path(urlpath)
     locking = params.wants_lock(locking, mmap_mode)
@@ -211,7 +211,7 @@ def _open_path(
         if offset == 0:
             containers.refuse_whole(path)
         raise
-    source = _Source(path, _is_contiguous(handle, path), None, offset, mmap_mode, locking, place)
+    source = _Source(path, _is_contiguous(handle, path), None, offset, mmap_mode, locking, place, mode)
     return SChunk._wrap(handle, source, kwargs)
 
 

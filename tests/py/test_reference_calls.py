@@ -587,6 +587,18 @@ def test_names_for_keys_and_classes(lib):
 
 
 @pytest.mark.parametrize("lib", [b2, blosc2])
+def test_the_mode_is_kept(lib, tmp_path):
+    path = tmp_path / "x.b2frame"
+    assert (lib.SChunk().mode, lib.SChunk(mode="w").mode) == ("a", "w")
+    assert lib.SChunk(data=bytes(8), urlpath=path).mode == "a"
+    assert lib.SChunk(data=bytes(8), urlpath=path, mode="w").mode == "w"
+    assert lib.SChunk(urlpath=path, mode="r").mode == "r"
+    assert [lib.open(path, mode=mode).mode for mode in "ra"] == ["r", "a"]
+    assert [lib.open(path, mmap_mode=mode).mode for mode in ("r", "r+", "c")] == ["r", "a", "a"]
+    assert lib.from_cframe(lib.SChunk().to_cframe()).mode == "a"
+
+
+@pytest.mark.parametrize("lib", [b2, blosc2])
 def test_names_that_are_not_there(lib):
     with pytest.raises(ValueError, match="field"):
         lib.zeros(3)["a"]
