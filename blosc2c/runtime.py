@@ -19,7 +19,7 @@ VERSION_DATE = "2026-11-20"
 
 _FOR_ARRAYS = (Codec.NDLZ, Codec.ZFP_ACC, Codec.ZFP_PREC, Codec.ZFP_RATE)
 
-_settings: dict[str, Any] = {"codec": Codec.ZSTD, "blocksize": 0, "releasegil": True}
+_settings: dict[str, Any] = {"codec": Codec.BLOSCLZ, "blocksize": 0, "releasegil": True}
 
 
 # ---- Threads ---------------------------------------------------------------

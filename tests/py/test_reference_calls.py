@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import operator
+import subprocess
+import sys
 
 import blosc2
 import numpy as np
@@ -586,7 +588,7 @@ def test_names_for_keys_and_classes(lib):
     assert isinstance(a.schunk.vlmeta, lib.schunk.vlmeta)
 
 
-@pytest.mark.parametrize("lib", [b2, blosc2])
+@BOTH
 def test_the_mode_is_kept(lib, tmp_path):
     path = tmp_path / "x.b2frame"
     assert (lib.SChunk().mode, lib.SChunk(mode="w").mode) == ("a", "w")
@@ -598,7 +600,7 @@ def test_the_mode_is_kept(lib, tmp_path):
     assert lib.from_cframe(lib.SChunk().to_cframe()).mode == "a"
 
 
-@pytest.mark.parametrize("lib", [b2, blosc2])
+@BOTH
 def test_names_that_are_not_there(lib):
     with pytest.raises(ValueError, match="field"):
         lib.zeros(3)["a"]
@@ -607,3 +609,10 @@ def test_names_that_are_not_there(lib):
         del s.vlmeta["a"]
     with pytest.raises(KeyError):
         s.vlmeta["a"]
+
+
+@pytest.mark.parametrize("name", ["blosc2c", "blosc2"])
+def test_the_codec_that_is_left_open(name):
+    code = f"import {name} as b2; print(b2.get_compressor())"  # where nothing has been set
+    done = subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, check=True)
+    assert done.stdout == "blosclz\n"
