@@ -19,13 +19,20 @@ from . import _ffi
 from . import dtype as dtypes
 from ._ffi import check, ffi, lib, new_error, out_buffer
 from .description import read_description
-from .errors import ChunkIndexError, ClosedError, ConflictError, FormatError, ParameterError
+from .errors import (
+    ChunkIndexError,
+    ClosedError,
+    ConflictError,
+    FormatError,
+    ParameterError,
+    TruncatedError,
+)
 from .field import NDField, is_name
 from .indexing import Box, Gather, parse_key, place_points, rest_of
 from .limits import check_result
 from .operators import Operators
 from .params import CParams, DParams
-from .partition import Shape, boxes, extended, grid_of, slabs
+from .partition import Shape, boxes, cells, extended, grid_of, slabs
 from .schunk import ChunkInfo, Report, SChunk, codec_summary, human
 from .sources import slab_nitems
 
@@ -693,7 +700,7 @@ class NDArray(Operators):
     def iterchunks_info(self) -> Iterator[NDChunkInfo]:
         """Facts of the chunks in turn, without decoding them."""
         grid = grid_of(self.shape, self._chunks)
-        for nchunk, coords in enumerate(np.ndindex(*grid)):
+        for nchunk, coords in enumerate(cells(grid)):
             yield NDChunkInfo(self._schunk.chunk_facts(nchunk), coords, self._dtype)
 
     def chunks_of(self, key: Any) -> np.ndarray[Any, Any]:
@@ -704,6 +711,10 @@ class NDArray(Operators):
         grid = grid_of(self.shape, self._chunks)
         if 0 in box.counts:
             return np.empty(0, np.int64)
+        claimed, there = math.prod(grid), self._schunk.nchunks
+        if claimed > there:  # the numbers of those that are not there could take all memory
+            what = f"the array has fewer chunks than its shape asks for: expected {claimed}, not {there}"
+            raise TruncatedError(what, path=self.urlpath, expected=claimed, actual=there)
         axes = [
             _chunks_along(first, n, stride, chunk)
             for first, n, stride, chunk in zip(box.start, box.counts, box.step, self._chunks, strict=True)

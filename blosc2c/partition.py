@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from itertools import product
 from typing import Any
 
 import numpy as np
@@ -181,10 +180,24 @@ def grid_of(shape: Sequence[int], chunks: Sequence[int]) -> Shape:
     return tuple(-(-n // c) if c else 0 for n, c in zip(shape, chunks, strict=True))
 
 
+def cells(grid: Shape) -> Iterator[Shape]:
+    """Coordinates of the cells of a grid in C order.
+
+    itertools.product() and np.ndindex() list all numbers of each axis first: a file that claims 2^40 chunks
+    would take all memory.
+    """
+    for number in range(math.prod(grid)):
+        coords = []
+        for n in reversed(grid):
+            number, i = divmod(number, n)
+            coords.append(i)
+        yield tuple(reversed(coords))
+
+
 def boxes(shape: Shape, chunks: Shape) -> Iterator[tuple[slice, ...]]:
     """The part of the array that each chunk holds, in the order of chunk numbers."""
     grid = grid_of(shape, chunks)
-    for coords in product(*map(range, grid)):
+    for coords in cells(grid):
         yield tuple(slice(i * c, min((i + 1) * c, n)) for i, c, n in zip(coords, chunks, shape, strict=True))
 
 

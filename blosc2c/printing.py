@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .indexing import Box, parse_key
+from .partition import cells
 
 if TYPE_CHECKING:
     from .ndarray import NDArray
@@ -62,7 +63,7 @@ def _cut(box: Box, array: NDArray, nbytes: int) -> Iterator[Box]:
     rows = max(room // math.prod(counts[axis + 1 :]), 1)
     if box.step[axis] == 1 and rows > array.chunks[axis] > 0:
         rows -= rows % array.chunks[axis]  # else chunks between two parts are read twice
-    for before in np.ndindex(*counts[:axis]):
+    for before in cells(counts[:axis]):
         for first in range(0, counts[axis], rows):
             yield _part(box, (*before, first), (1,) * axis + (min(rows, counts[axis] - first),))
 

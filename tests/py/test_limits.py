@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import io
+import itertools
 import struct
 import subprocess
 import sys
@@ -14,6 +15,7 @@ import pytest
 
 import blosc2c as b2
 from blosc2c import Limits
+from blosc2c.printing import Selection
 
 A = np.arange(6000, dtype="<i4").reshape(60, 100)
 
@@ -288,6 +290,36 @@ def test_huge_special_arrays_cost_what_is_read(tmp_path):
             print(peak_mb())
     """)
     assert int(out) < 150  # MB
+
+
+def test_chunks_that_only_a_shape_claims_cost_nothing(tmp_path):
+    """An array of 4 chunks says that it has 2^61: no list of them is made."""
+    raw = b2.asarray(np.arange(4, dtype="u1").reshape(4, 1), chunks=(1, 1), blocks=(1, 1)).to_cframe()
+    at = raw.rindex(b"\xd3" + struct.pack(">q", 4)) + 1  # the first axis in the metalayer
+    path = tmp_path / "a.b2nd"
+    path.write_bytes(raw[:at] + struct.pack(">q", 1 << 61) + raw[at + 8 : -17] + bytes(17))
+    a = b2.open(path)
+    assert a.shape == (1 << 61, 1)
+    assert [facts.coords for facts in itertools.islice(a.iterchunks_info(), 4)] == [(i, 0) for i in range(4)]
+    assert a[:3].tolist() == [[0], [1], [2]]
+    for call in (
+        lambda: list(a.iterchunks_info()),
+        lambda: a.copy(chunks=(2, 1)),
+        lambda: a.slice(slice(0, (1 << 61) - 1)),
+        lambda: a.reshape(-1),
+        lambda: a.take([0], axis=1),
+        lambda: b2.concat([a, a[:3]]),
+        lambda: b2.stack([a]),
+        lambda: a.chunks_of(()),
+    ):
+        with pytest.raises((b2.TruncatedError, b2.ChunkIndexError)):
+            call()
+    # Cut into rows, as the command line does it.
+    wide = b2.asarray(np.zeros((4, 1 << 20), "u1"), chunks=(1, 1 << 20), blocks=(1, 1 << 20)).to_cframe()
+    at = wide.rindex(b"\xd3" + struct.pack(">q", 4)) + 1
+    wide = wide[:at] + struct.pack(">q", 1 << 42) + wide[at + 8 : -17] + bytes(17)
+    rows = Selection(b2.ndarray_from_cframe(wide), ()).parts(1 << 10)
+    assert sum(part.size for part in itertools.islice(rows, 8)) == 8 << 10
 
 
 def test_compressed_bombs(tmp_path):
