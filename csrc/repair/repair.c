@@ -273,8 +273,7 @@ static b2c_status keep(repair_job *j, uint64_t i, b2i_entry entry, b2c_error *er
     b2i_chunk_head head;
     b2i_span chunk;
     b2c_error why;
-    b2c_status st =
-        b2i_sound_chunk(j->found.s->store, entry, j->ctx, &j->scratch, &head, &chunk, &why);
+    b2c_status st = b2i_sound_chunk(j->found.s, entry, j->ctx, &j->scratch, &head, &chunk, &why);
     if (st == B2C_E_MEMORY) {
         return b2i_fail_memory(err);
     }

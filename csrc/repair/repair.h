@@ -62,12 +62,13 @@ b2c_status b2i_salvage_open(const b2i_salvage_job *job, const char *path, b2i_sa
                             b2c_error *err);
 
 /*
- * Whether the chunk at an entry of a store decodes and agrees with its checksum.  Its bytes are in
+ * Whether the chunk at an entry of a frame decodes and agrees with its checksum.  Some codecs and
+ * filters need what else is known of the frame: type size and shape of blocks.  Its bytes are in
  * 'scratch' or in the store's memory.
  * B2C_E_UNKNOWN_CODEC or _FILTER: nobody can tell, but nothing speaks against it; the outputs are
  * set.
  */
-b2c_status b2i_sound_chunk(b2i_store *store, b2i_entry entry, b2c_ctx *ctx, b2i_scratch *scratch,
+b2c_status b2i_sound_chunk(const b2c_schunk *s, b2i_entry entry, b2c_ctx *ctx, b2i_scratch *scratch,
                            b2i_chunk_head *head, b2i_span *chunk, b2c_error *err);
 
 /*
@@ -102,7 +103,7 @@ typedef struct b2i_found {
 typedef struct b2i_scan {
     const b2i_salvage_job *job;
     b2i_io *io;
-    b2i_store *store;
+    const b2c_schunk *of;
     uint64_t header_len; /* entries count from here */
     uint64_t start, end; /* where to look, counted from the frame's start */
     bool silent;         /* tells nothing */

@@ -372,7 +372,7 @@ static b2c_status scan_file(const parts *p, bool use_index, b2i_salvage *out, b2
     b2i_scan scan = {
         .job = p->job,
         .io = p->io,
-        .store = out->s->store,
+        .of = out->s,
         .header_len = p->header_len,
         .start = p->header_len,
         .end = p->len,

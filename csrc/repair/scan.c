@@ -337,8 +337,8 @@ static b2c_status step(search *q, uint64_t *at, bool *expected, b2c_error *err)
         skip(q, at);
         return B2C_OK;
     }
-    b2c_status st = b2i_sound_chunk(sc->store, *at - sc->header_len, sc->job->ctx, &q->scratch,
-                                    &head, &chunk, &why);
+    b2c_status st = b2i_sound_chunk(sc->of, *at - sc->header_len, sc->job->ctx, &q->scratch, &head,
+                                    &chunk, &why);
     if (st == B2C_OK || (b2i_is_foreign(st) && *expected && is_followed(q, *at, &head))) {
         B2I_TRY(take_chunk(q, *at, &head, chunk, err));
     } else if (st == B2C_E_MEMORY) {

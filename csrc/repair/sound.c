@@ -8,6 +8,7 @@
 typedef struct place {
     b2i_store *store;
     b2i_entry entry;
+    b2i_site site;
 } place;
 
 static b2c_status read_place(void *arg, uint64_t at, size_t n, b2i_scratch *scratch, b2i_span *out,
@@ -31,11 +32,12 @@ static b2c_status read_head(const b2i_source *source, const b2c_ctx *ctx, b2i_sc
                                 head->cbytes, source->len);
 }
 
-static b2c_status check_source(const b2i_source *source, b2c_ctx *ctx, b2i_chunk_head *head,
-                               b2c_error *err)
+static b2c_status check_source(const b2i_source *source, const b2i_site *site, b2c_ctx *ctx,
+                               b2i_chunk_head *head, b2c_error *err)
 {
     b2i_chunk c;
     B2I_TRY(b2i_chunk_open(source, &ctx->limits, &c, err));
+    c.site = *site;
     *head = c.head;
     b2c_status st = b2i_chunk_check(ctx, &c, err);
     b2i_chunk_close(&c);
@@ -46,7 +48,8 @@ b2c_status b2i_sound_bytes(b2i_span chunk, b2c_ctx *ctx, b2c_error *err)
 {
     b2i_chunk_head head;
     b2i_source source = b2i_source_mem(&chunk);
-    return check_source(&source, ctx, &head, err);
+    const b2i_site alone = { .typesize = 0 };
+    return check_source(&source, &alone, ctx, &head, err);
 }
 
 static b2c_status check_stored(const place *p, b2c_ctx *ctx, b2i_scratch *scratch,
@@ -55,7 +58,7 @@ static b2c_status check_stored(const place *p, b2c_ctx *ctx, b2i_scratch *scratc
     b2i_verdict v = { .check = B2I_CHECK_NONE };
     b2i_source source = { .read = read_place, .arg = (void *)p };
     B2I_TRY(p->store->ops->len(p->store, p->entry, &source.len, err));
-    b2c_status st = check_source(&source, ctx, head, err);
+    b2c_status st = check_source(&source, &p->site, ctx, head, err);
     const bool is_foreign = b2i_is_foreign(st);
     B2I_TRY(is_foreign ? read_head(&source, ctx, scratch, head, err) : st);
     if (head->cbytes < B2I_MIN_STORED_LEN || head->nbytes == 0) {
@@ -73,13 +76,15 @@ static b2c_status check_stored(const place *p, b2c_ctx *ctx, b2i_scratch *scratc
                       : B2C_OK;
 }
 
-b2c_status b2i_sound_chunk(b2i_store *store, b2i_entry entry, b2c_ctx *ctx, b2i_scratch *scratch,
+b2c_status b2i_sound_chunk(const b2c_schunk *s, b2i_entry entry, b2c_ctx *ctx, b2i_scratch *scratch,
                            b2i_chunk_head *head, b2i_span *chunk, b2c_error *err)
 {
-    const place p = { store, entry };
+    /* Not b2i_schunk_site(): the sizes and entries need not be right. */
+    place p = { s->store, entry, { .typesize = s->now.cparams.typesize } };
+    b2i_schunk_blockshape(s, &p.site);
     b2c_status st = check_stored(&p, ctx, scratch, head, chunk, err);
     if (st != B2C_OK) {
-        b2i_err_shift(err, store->ops->place(store, entry));
+        b2i_err_shift(err, s->store->ops->place(s->store, entry));
     }
     return st;
 }

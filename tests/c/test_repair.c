@@ -1,6 +1,6 @@
 /*
  * test_repair.c: a sector of the medium that cannot be read costs no more than the chunks in it;
- * and what fails leaves nothing.
+ * what fails leaves nothing; and chunks that only their array explains are kept.
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include "alloc.h"
@@ -281,8 +281,95 @@ static void test_nothing_there(void)
     CHECK_EQ(nbad_notes, 0);
 }
 
+/* ---- chunks that decode only in their array ---- */
+
+enum { EDGE = 64, NITEMS = EDGE * EDGE };
+
+static const uint64_t zero[2] = { 0, 0 }, all[2] = { EDGE, EDGE }, one[2] = { 1, 1 };
+
+static void read_items(const b2c_schunk *s, float *out)
+{
+    b2c_nd nd = { .size = sizeof nd };
+    CHECK_EQ(b2c_nd_from_schunk(s, &nd, &err), B2C_OK);
+    CHECK_EQ(b2c_nd_read(s, ctx, &nd, zero, all, one, out, NITEMS * sizeof *out, &err), B2C_OK);
+}
+
+/* Four chunks; 'tail' are the bytes of its trailer and of some of the index. */
+static void make_array(uint8_t codec, uint8_t filter, float *items, uint64_t *size, uint64_t *tail)
+{
+    const b2c_nd nd = { .size = sizeof nd,
+                        .ndim = 2,
+                        .itemsize = sizeof(float),
+                        .shape = { EDGE, EDGE },
+                        .chunks = { EDGE / 2, EDGE / 2 },
+                        .blocks = { EDGE / 4, EDGE / 4 } };
+    uint8_t meta[512];
+    size_t len = 0;
+    uint32_t meta_len;
+    const char *name = "b2nd";
+    const void *shapes = meta;
+    b2c_schunk *s = NULL;
+    b2c_schunk_info info;
+    b2c_schunk_params p;
+    b2c_schunk_params_init(&p);
+    CHECK_EQ(b2c_nd_meta_encode(&nd, "<f4", 3, meta, sizeof meta, &len, NULL), B2C_OK);
+    meta_len = (uint32_t)len;
+    p.storage = B2C_STORAGE_FILE;
+    p.path = from;
+    p.chunksize = (int64_t)b2c_nd_chunksize(&nd);
+    p.nmeta = 1;
+    p.meta_names = &name;
+    p.meta_contents = &shapes;
+    p.meta_lens = &meta_len;
+    p.cparams.typesize = nd.itemsize;
+    p.cparams.blocksize = (uint32_t)b2c_nd_blocksize(&nd);
+    p.cparams.codec = codec;
+    p.cparams.codec_meta = (uint8_t)-3; /* of ZFP: a thousandth */
+    p.cparams.splitmode = B2C_SPLIT_NEVER;
+    p.cparams.filters[5] = filter;
+    p.cparams.filters_meta[5] = filter == B2C_FILTER_NONE ? 0 : 2;
+    for (int i = 0; i < NITEMS; i++) {
+        items[i] = (float)(i / EDGE / 8);
+    }
+    CHECK_EQ(b2c_schunk_new(&p, &s, &err), B2C_OK);
+    CHECK_EQ(b2c_nd_append_chunks(s, ctx, &nd, 0, 4, items, NITEMS * sizeof *items, &err), B2C_OK);
+    read_items(s, items); /* as they are stored */
+    CHECK_EQ(b2c_schunk_close(s, &err), B2C_OK);
+    CHECK_EQ(b2c_schunk_open(from, 0, B2C_OPEN_READ, NULL, &s, &err), B2C_OK);
+    b2c_schunk_info_get(s, &info);
+    *size = info.frame_len;
+    *tail = info.trailer_len + 20;
+    b2c_schunk_free(s);
+}
+
+static void test_shaped_chunks(uint8_t codec, uint8_t filter)
+{
+    static float items[NITEMS], kept[NITEMS];
+    uint64_t size = 0, tail = 0;
+    make_array(codec, filter, items, &size, &tail);
+    for (int cut = 0; cut < 2; cut++) { /* without its index the chunks are searched for */
+        b2c_schunk *s = NULL;
+        b2c_repair_params p;
+        b2c_repair_result r = { 0 };
+        b2c_repair_params_init(&p);
+        CHECK_EQ(truncate(from, (off_t)(size - (cut == 0 ? 0 : tail))), 0);
+        CHECK_EQ(b2c_repair(from, to, &p, &r, &err), B2C_OK);
+        CHECK_EQ(r.has_index, cut == 0);
+        CHECK_EQ(r.nkept, 4);
+        CHECK_EQ(r.nlost, 0);
+        CHECK_EQ(b2c_schunk_open(to, 0, B2C_OPEN_READ, NULL, &s, &err), B2C_OK);
+        memset(kept, 0, sizeof kept);
+        read_items(s, kept);
+        CHECK(memcmp(kept, items, sizeof kept) == 0);
+        b2c_schunk_free(s);
+        CHECK_EQ(unlink(to), 0);
+    }
+    CHECK_EQ(unlink(from), 0);
+}
+
 int main(void)
 {
+    enum { NDCELL = 32, ZFP_ACC = 33 };
     CHECK(mkdtemp(dir) != NULL);
     snprintf(from, sizeof from, "%s/from", dir);
     snprintf(to, sizeof to, "%s/to", dir);
@@ -293,6 +380,10 @@ int main(void)
     test_nothing_left();
     test_listing();
     test_large_number();
+    test_shaped_chunks(B2C_CODEC_BLOSCLZ, NDCELL);
+    if (b2c_codec_available(ZFP_ACC)) {
+        test_shaped_chunks(ZFP_ACC, B2C_FILTER_NONE);
+    }
     b2c_ctx_free(ctx);
     CHECK_EQ(remove_path(dir), 0);
     return RESULT();
