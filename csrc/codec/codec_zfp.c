@@ -118,6 +118,12 @@ static b2c_status begin_job(zfp_job *j, uint8_t codec, const b2c_block *block, v
     return B2C_OK;
 }
 
+/* The library writes whole words, of 64 bits or, in some builds, of 8; readers may want 64. */
+static size_t whole_words(size_t len)
+{
+    return (len + WORD - 1) / WORD * WORD;
+}
+
 static b2c_status zfp_encode(const b2i_codec *codec, const b2c_block *block, b2i_span src,
                              uint8_t *dst, size_t cap, size_t *out_len, b2c_error *err)
 {
@@ -125,8 +131,7 @@ static b2c_status zfp_encode(const b2i_codec *codec, const b2c_block *block, b2i
     *out_len = 0;
     b2c_status st = begin_job(&j, codec->id, block, (void *)(uintptr_t)src.p, err);
     if (st == B2C_OK) {
-        size_t len = zfp_compress(j.zfp, j.field);
-        len = (len + WORD - 1) / WORD * WORD; /* other builds of the library read whole words */
+        size_t len = whole_words(zfp_compress(j.zfp, j.field));
         if (len > 0 && len <= cap && len < src.n) {
             memcpy(dst, j.buf, len);
             *out_len = len;
@@ -136,6 +141,7 @@ static b2c_status zfp_encode(const b2i_codec *codec, const b2c_block *block, b2i
     return st;
 }
 
+/* A stream ends where the bits of its last block do, but for the rest of a word. */
 static bool decode_bits(zfp_job *j, b2i_span src)
 {
     if (src.n > j->cap) {
@@ -144,7 +150,7 @@ static bool decode_bits(zfp_job *j, b2i_span src)
     memcpy(j->buf, src.p, src.n);
     size_t used = zfp_decompress(j->zfp, j->field);
     assert(used <= j->cap);
-    return used != 0 && used <= src.n + WORD;
+    return whole_words(used) == whole_words(src.n);
 }
 
 static b2c_status zfp_decode(const b2i_codec *codec, const b2c_block *block, b2i_span src,

@@ -189,6 +189,9 @@ static void test_zfp(uint8_t id, uint8_t meta, uint32_t ndim)
     job.ndim = 0;
     CHECK_EQ(decode(id, &job, dst, len, (uint8_t *)back, n), B2C_E_UNSUPPORTED);
     job.ndim = ndim;
+    CHECK_EQ(decode(id, &job, dst, len - 8, (uint8_t *)back, n), B2C_E_CORRUPT);
+    memset(dst + len, 0, 8);
+    CHECK_EQ(decode(id, &job, dst, len + 8, (uint8_t *)back, n), B2C_E_CORRUPT);
     /* Bits of any kind: zfp itself asserts that it does not leave its buffer. */
     for (int round = 0; round < 300; round++) {
         size_t m = harness_random(&seed) % (len + 1);
