@@ -383,6 +383,11 @@ def repair_seeds() -> Seeds:
             copy = bytearray(raw)
             copy[at] ^= 0x15
             yield f"damaged-{name}", folded(0, bytes(copy))
+        # A sound one, whose chunks decode only in their array.
+        items = np.arange(1024, dtype="<i4").reshape(32, 32) // 40
+        cparams = {"filters": [blosc2c.Filter.NDCELL], "filters_meta": [4], "codec": blosc2c.Codec.BLOSCLZ}
+        array = blosc2c.asarray(items, chunks=(16, 32), blocks=(8, 16), cparams=cparams)
+        yield "array-of-cells", folded(0, array.to_cframe())
         # Special chunks of a size that is no multiple of the items'.
         with blosc2c.SChunk(1 << 19, cparams={"typesize": 1}, urlpath=path, mode="w") as s:
             s.fill_special(5 << 19, blosc2c.SpecialValue.ZERO)
