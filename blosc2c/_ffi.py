@@ -5,9 +5,9 @@ SPDX-License-Identifier: BSD-3-Clause
 
 from __future__ import annotations
 
-import collections
 import contextlib
 import errno
+import functools
 import itertools
 import os
 import sys
@@ -22,7 +22,6 @@ from ._b2c import lib as lib
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from types import TracebackType
     from typing import TypeAlias
 
     Buffer: TypeAlias = Any  # an object with the buffer protocol
@@ -470,6 +469,9 @@ def lent(schunk: Any) -> Iterator[None]:
 # ---- Handles ---------------------------------------------------------------
 
 
+MIN_PAUSE, MAX_PAUSE = 5e-5, 1e-3  # seconds between two looks whether the last reader has left
+
+
 def _address(ptr: Any) -> int:
     return int(ffi.cast("uintptr_t", ptr))
 
@@ -494,9 +496,14 @@ class Handle:
     ``with handle.writing() as ptr`` waits for the readers and keeps everybody else out.
     close() is a writer too, so that no thread is left with a freed pointer.
     A handle with a lock file holds that meanwhile, and sees what other processes have stored.
+
+    A signal handler may raise an exception between any two steps of Python code, such as those of
+    an __exit__().  A reader is therefore a view of a bytearray, which keeps its size while there is
+    one; the with statement has nothing but the view, and releases it by C code.
     """
 
-    _cond: threading.Condition
+    _turns: threading.RLock  # held to write, or to wait for others
+    _cond: threading.Condition  # of those who wait
     _ptr: Any = None
 
     writes_to: str | None = None  # path of a file that is to be closed
@@ -511,6 +518,7 @@ class Handle:
     _nwaiting = 0  # of those
     _writer = 0  # thread that is writing
     _is_free = True  # to be read at once: open, no writer about, no lock file
+    _is_locked = False  # readers hold the lock file
     owner: weakref.ref[Any] | None = None  # the SChunk that shows it
 
     def __init__(self, ptr: Any, free: Any, noun: str) -> None:
@@ -519,15 +527,17 @@ class Handle:
         self.noun = noun
         self._filled: dict[int, int] = {}  # how many damaged chunks there were before each of them
         self._followers: dict[int, weakref.ref[Any]] = {}  # by id(); a WeakSet takes far longer
-        self._readers: collections.deque[None] = collections.deque()  # as many as there are
+        self._views = bytearray()  # each reader has one
         self.called: dict[str, Any] = {}  # what C calls for it, by kind
         _handles[id(self)] = _by_address[self._address] = weakref.ref(self)
 
     def __getattr__(self, name: str) -> Any:
-        """The condition of those who wait: made when first somebody may have to."""
-        if name != "_cond":
-            raise AttributeError(name)
-        return self.__dict__.setdefault(name, threading.Condition(threading.RLock()))
+        """What threads wait with: made when first somebody may have to."""
+        if name == "_turns":
+            return self.__dict__.setdefault(name, threading.RLock())
+        if name == "_cond":
+            return self.__dict__.setdefault(name, threading.Condition(self._turns))
+        raise AttributeError(name)
 
     @property
     def locks(self) -> str | None:
@@ -552,48 +562,60 @@ class Handle:
             raise errors.ClosedError(f"I/O operation on closed {self.noun}{self._closed_because}")
         return self._ptr
 
-    def __enter__(self) -> Any:
-        # A reader is in the list before it looks at the flag, and a writer clears the flag before
-        # it looks at the list: so one of them sees the other, without a lock.
-        self._readers.append(None)
+    @property
+    def __exit__(self) -> Callable[..., None]:
+        """Enter: what the with statement looks up before it calls __enter__(), and calls at the end."""
+        # A reader has a view before it looks at the flag, and a writer clears the flag before it
+        # looks for views: so one of them sees the other, without a lock.
+        leave = memoryview(self._views).__exit__
         if self._is_free:
-            return self._ptr
+            return leave
         if self in _local.lent:
-            return self.get()  # whoever holds it waits for this thread
-        self._readers.pop()
+            self.get()
+            return leave  # whoever holds it waits for this thread
+        leave(None, None, None)
         return self._enter_in_turn()
 
-    def _enter_in_turn(self) -> Any:
-        with self._cond:
-            if not self._readers:
-                self._cond.notify_all()  # a writer may have seen the one that was withdrawn
+    def __enter__(self) -> Any:
+        return self._ptr
+
+    def _enter_in_turn(self) -> Callable[..., None]:
+        with self._turns:
             # Readers let a waiting writer go first, or it might wait for ever; but not the
             # writer itself, when it reads what it is changing.
             while self._nwaiting and self._writer != threading.get_ident():
                 self._cond.wait()
             ptr = self.get()
-            if self.locks is not None and not self._readers:
+            self._update()  # an exception may have kept the last writer from it
+            if self.locks is None:
+                return memoryview(self._views).__exit__
+            if not self._is_locked:
                 self._lock(ptr, False)
-            self._readers.append(None)
-            return ptr
+                self._is_locked = True
+            view = memoryview(self._views)
+            leave = functools.partial(self._leave, weakref.ref(view))
+            leave.view = view  # type: ignore[attr-defined]
+            return leave
 
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, tb: TracebackType | None
-    ) -> None:
-        if self._locks is None:
-            self._readers.pop()
-            if not self._is_free and self not in _local.lent:
-                with self._cond:
-                    self._cond.notify_all()
-            return
-        if self in _local.lent:
-            self._readers.pop()
-            return
-        with self._cond:
-            self._readers.pop()
-            if not self._readers:
-                self._cond.notify_all()
-                self._unlock()
+    def _leave(self, ref: Callable[[], memoryview | None], *_: object) -> None:
+        # Only a weak reference: an exception would keep this frame, and with it the view.
+        with self._turns:
+            ref().release()  # type: ignore[union-attr]
+            if not self._is_read():
+                self._unlock_read()
+
+    def _is_read(self) -> bool:
+        try:
+            self._views.append(0)
+            self._views.pop()
+        except BufferError:
+            return True
+        return False
+
+    def _unlock_read(self) -> None:
+        if self._is_locked:
+            self._unlock()
+            self._is_locked = False
 
     @contextlib.contextmanager
     def writing(self) -> Iterator[Any]:
@@ -615,7 +637,7 @@ class Handle:
         """writing(), as far as this process is concerned; who closes may find it closed."""
         if self in _local.lent:
             raise errors.ParameterError(f"a callback cannot change the {self.noun} that it works for")
-        with self._cond:
+        with self._turns:
             self._nwriters += 1
             self._is_free = False
             try:
@@ -632,25 +654,29 @@ class Handle:
     def _wait_for_readers(self) -> None:
         self._nwaiting += 1
         try:
-            while self._readers:
-                self._cond.wait()
+            pause = MIN_PAUSE
+            while self._is_read():
+                self._cond.wait(pause)
+                pause = min(2 * pause, MAX_PAUSE)
+            self._unlock_read()  # an exception may have kept the last reader from it
         finally:
             self._nwaiting -= 1
             self._cond.notify_all()
 
     def _lock(self, ptr: Any, exclusive: bool) -> None:
-        changed, err = ffi.new("int *"), new_error()
-        status = lib.b2c_schunk_lock(ptr, exclusive, changed, err)
-        while status == lib.B2C_E_IO and err.sys_errno == errno.EINTR:
-            # Python's signal handlers run between two calls.
+        changed, err = ffi.new("int *", -1), new_error()
+        try:
             status = lib.b2c_schunk_lock(ptr, exclusive, changed, err)
-        check(status, err, self.locks)
-        if changed[0]:
-            try:
+            while status == lib.B2C_E_IO and err.sys_errno == errno.EINTR:
+                # Python's signal handlers run between two calls.
+                status = lib.b2c_schunk_lock(ptr, exclusive, changed, err)
+            check(status, err, self.locks)
+            if changed[0]:
                 self.tell(ptr)
-            except BaseException:
+        except BaseException:
+            if changed[0] >= 0:  # the call has succeeded
                 self._unlock()
-                raise
+            raise
 
     def _unlock(self) -> None:
         if self.locks is not None and self._ptr is not None:
@@ -754,8 +780,9 @@ class Handle:
         A file has one writer, and that is the parent: the child must not even close it.
         """
         self._nwriters = self._nwaiting = self._writer = 0
-        self._readers.clear()
-        self._cond = threading.Condition(threading.RLock())
+        self._views, self._is_locked = bytearray(), False
+        self._turns = threading.RLock()
+        self._cond = threading.Condition(self._turns)
         if self.writes_to is not None and self._ptr is not None:
             ffi.gc(self._ptr, None)
             self._ptr = None
