@@ -58,9 +58,12 @@ def text(chars: Any) -> str:
     return str(ffi.string(chars).decode()) if chars != ffi.NULL else ""
 
 
+_ERROR = ffi.typeof("b2c_error *")  # found again it costs as much as the rest
+
+
 def new_error() -> Any:
     """A b2c_error to hand to a call and then to check()."""
-    return ffi.new("b2c_error *")
+    return ffi.new(_ERROR)
 
 
 def check(status: int, err: Any = None, path: str | None = None) -> None:
@@ -367,10 +370,31 @@ class _Local(threading.local):
     ctx: Any = None
     pool: Any = None
     nthreads: int = 0
-    small: Any = None
+    nrefs: int = 0  # references to ctx when no call uses it, without those of small
+    small: Any = None  # see small_call()
 
 
 _local = _Local()
+
+# Whether C may call Python code: a signal handler or a finalizer may run at its first step, before
+# nested(), and must not use the context of the call that is under way.
+calls_back = False
+
+
+def may_call_back() -> None:
+    global calls_back
+    calls_back = True
+
+
+def _nrefs(local: _Local) -> int:
+    return sys.getrefcount(local.ctx) if hasattr(sys, "getrefcount") else 0
+
+
+def _is_in_use(local: _Local) -> bool:
+    """Whether somebody further up holds this thread's context, or what small_call() gave with it."""
+    if local.small is None:
+        return local.ctx is not None and _nrefs(local) > local.nrefs
+    return local.small[4][0] or _nrefs(local) > local.nrefs + 1
 
 
 def context(nthreads: int = 0, nbytes: int | None = None) -> Any:
@@ -380,7 +404,7 @@ def context(nthreads: int = 0, nbytes: int | None = None) -> Any:
     elif not nthreads:
         nthreads = threads.nthreads
     local = _local
-    if nthreads == local.nthreads and local.pool is threads.pool:
+    if nthreads == local.nthreads and local.pool is threads.pool and not (calls_back and _is_in_use(local)):
         return local.ctx
     return _prepare_context(local, nthreads)
 
@@ -400,16 +424,18 @@ def collecting_damage(path: str | None) -> Iterator[Callable[[], list[BaseExcept
         return [exc for _, _, exc in sorted(failures, key=lambda failure: failure[:2])]
 
     check(lib.b2c_ctx_collect_damage(ctx, True, err), err)
+    _local.nrefs += 1  # the reads are to use it
     try:
         yield found
     finally:
+        _local.nrefs -= _local.ctx is ctx
         check(lib.b2c_ctx_collect_damage(ctx, False, err), err)
 
 
 def _prepare_context(local: _Local, nthreads: int) -> Any:
     pool = threads.pool_for(nthreads)
     err = new_error()
-    if local.ctx is None or local.pool is not pool:
+    if local.ctx is None or local.pool is not pool or (calls_back and _is_in_use(local)):
         out = ffi.new("b2c_ctx **")
         check(lib.b2c_ctx_new(pool or ffi.NULL, nthreads, ffi.NULL, out, err), err)
 
@@ -417,25 +443,34 @@ def _prepare_context(local: _Local, nthreads: int) -> Any:
         def free(ctx: Any, _pool: Any = pool) -> None:
             lib.b2c_ctx_free(ctx)
 
-        local.ctx, local.pool = ffi.gc(out[0], free), pool
-        local.small = None
+        local.ctx, local.pool, local.small = ffi.gc(out[0], free), pool, None
+        local.nrefs = _nrefs(local)
     else:
         check(lib.b2c_ctx_set_nthreads(local.ctx, nthreads, err), err)
     local.nthreads = nthreads
     return local.ctx
 
 
-def small_call() -> Any:
-    """What short calls need, kept per thread: ``(ctx, scratch, size_t *, b2c_error *)``.
+def serial_context() -> Any:
+    """This thread's b2c_ctx with any number of threads, for C does jobs below SERIAL_NBYTES in one."""
+    local = _local
+    if local.ctx is None or (calls_back and _is_in_use(local)):
+        return _prepare_context(local, 1)
+    return local.ctx
 
-    The context has any number of threads, for C does jobs below SERIAL_NBYTES in one.  The
-    scratch memory holds SMALL_NBYTES and a chunk header.
+
+def small_call() -> Any:
+    """What short calls need, kept per thread: ``(ctx, scratch, size_t *, b2c_error *, is_taken)``.
+
+    It is the caller's alone until that sets ``is_taken[0] = False``, for a signal handler or a
+    finalizer may call as well; after an exception this need not be done.  The context is that of
+    serial_context(), the scratch memory holds SMALL_NBYTES and a chunk header.
     """
     small = _local.small
-    if small is None:
-        ctx = context(1) if _local.ctx is None else _local.ctx
-        scratch = raw_memory("char[]", SMALL_NBYTES + HEADER_NBYTES)
-        small = _local.small = ctx, scratch, ffi.new("size_t *"), new_error()
+    if small is None or small[4][0] or (calls_back and _is_in_use(_local)):
+        ctx, scratch = serial_context(), raw_memory("char[]", SMALL_NBYTES + HEADER_NBYTES)
+        small = _local.small = ctx, scratch, ffi.new("size_t *"), new_error(), [True]
+    small[4][0] = True
     return small
 
 
@@ -445,12 +480,13 @@ def nested() -> Iterator[None]:
 
     This thread's context is in use by the call that is under way.
     """
-    local, kept = _local, (_local.ctx, _local.pool, _local.nthreads, _local.small)
+    local = _local
+    kept = local.ctx, local.pool, local.nthreads, local.nrefs, local.small
     local.ctx, local.pool, local.nthreads, local.small = None, None, 0, None
     try:
         yield
     finally:
-        local.ctx, local.pool, local.nthreads, local.small = kept
+        local.ctx, local.pool, local.nthreads, local.nrefs, local.small = kept
 
 
 @contextlib.contextmanager

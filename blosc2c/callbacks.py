@@ -288,6 +288,7 @@ class _Called:
     """A function with what C is given for it, which must live as long as C may call it."""
 
     def __init__(self, function: Callable[..., Any], worker: _Filter | _Filler) -> None:
+        _ffi.may_call_back()
         self.function, self.worker = function, worker
         self.name = getattr(function, "__name__", type(function).__name__)
         self.address = ffi.new_handle(worker)

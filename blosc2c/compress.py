@@ -50,23 +50,28 @@ _nbytes_at = struct.Struct("<i").unpack_from  # of a chunk, in its header
 _NBYTES_OFFSET = 4
 
 
+def _context(nthreads: int, nbytes: int) -> Any:
+    return _ffi.context(nthreads, nbytes) if nbytes >= _ffi.SERIAL_NBYTES else _ffi.serial_context()
+
+
 def _encode(src: Any, cparams: Any, nthreads: int) -> bytes:
     """Compress `src` (bytes or from_buffer) with a b2c_cparams."""
     nbytes = len(src)
-    ctx, scratch, need, err = small_call()
     if nbytes <= _ffi.SMALL_NBYTES:
+        ctx, scratch, need, err, is_taken = small_call()
         cap = _ffi.SMALL_NBYTES + _ffi.HEADER_NBYTES
         status = lib.b2c_compress(ctx, cparams, src, nbytes, scratch, cap, need, err)
         if status:
             check(status, err)
-        return bytes(ffi.unpack(scratch, need[0]))
+        chunk = bytes(ffi.unpack(scratch, need[0]))
+        is_taken[0] = False
+        return chunk
     if nbytes > MAX_BUFFERSIZE:
         raise LimitError(
             f"a chunk holds at most {MAX_BUFFERSIZE} bytes, not {nbytes}; use an SChunk",
             field="src",
         )
-    if nbytes >= _ffi.SERIAL_NBYTES:
-        ctx = _ffi.context(nthreads, nbytes)
+    ctx, need, err = _context(nthreads, nbytes), ffi.new("size_t *"), new_error()
     cap = nbytes + _ffi.HEADER_NBYTES
 
     def call(dst: Any) -> int:
@@ -78,11 +83,9 @@ def _encode(src: Any, cparams: Any, nthreads: int) -> bytes:
     return _ffi.cut_bytes(cap, call)
 
 
-def _decode(chunk: Any, dst: Any, room: int, nbytes: int, nthreads: int) -> int:
-    """The status of decompressing `nbytes` into `room`; its error is among what is kept."""
-    ctx, _, done, err = small_call()
-    if nbytes >= _ffi.SERIAL_NBYTES:
-        ctx = _ffi.context(nthreads, nbytes)
+def _decode(chunk: Any, dst: Any, room: int, nbytes: int, nthreads: int, err: Any) -> int:
+    """The status of decompressing `nbytes` into `room`."""
+    ctx, done = _context(nthreads, nbytes), ffi.new("size_t *")
     return int(lib.b2c_decompress(ctx, chunk, len(chunk), dst, room, done, err))
 
 
@@ -95,17 +98,18 @@ def _decode_new(src: Buffer, nthreads: int) -> bytes:
     chunk = src if type(src) is bytes else in_buffer(src)
     nbytes = _length(src, chunk)
     if nbytes <= small.nbytes:
-        ctx, scratch, done, err = small_call()
+        ctx, scratch, done, err, is_taken = small_call()
         if nbytes < 0 or lib.b2c_decompress(ctx, chunk, len(chunk), scratch, _ffi.SMALL_NBYTES, done, err):
             inspect_chunk(src)
             check(err.status, err)
-        return bytes(ffi.unpack(scratch, done[0]))
+        data = bytes(ffi.unpack(scratch, done[0]))
+        is_taken[0] = False
+        return data
     check_chunk(check_result(inspect_chunk(src).nbytes))  # before taking that much memory
 
     def fill(dst: Any) -> None:
-        status = _decode(chunk, dst, nbytes, nbytes, nthreads)
-        if status:
-            check(status, small_call()[3])
+        err = new_error()
+        check(_decode(chunk, dst, nbytes, nbytes, nthreads, err), err)
 
     return _ffi.bytes_from(nbytes, fill)
 
@@ -118,8 +122,9 @@ def _decode_into(src: Buffer, dst: Buffer, nthreads: int) -> None:
     nbytes = 0 if room <= small.room else _length(src, chunk)
     if nbytes > small.nbytes:
         check_chunk(nbytes)
+    err = new_error()
     if nbytes >= 0 and room > 0:
-        status = _decode(chunk, out, room, nbytes, nthreads)
+        status = _decode(chunk, out, room, nbytes, nthreads, err)
         if not status:
             return
     nbytes = inspect_chunk(src).nbytes
@@ -133,7 +138,7 @@ def _decode_into(src: Buffer, dst: Buffer, nthreads: int) -> None:
             expected=nbytes,
             actual=room,
         )
-    check(status, small_call()[3])
+    check(status, err)
 
 
 def compress(

@@ -22,7 +22,7 @@ EXTENSION_META = "ml_dtype"  # metalayer with the name of a dtype of ml_dtypes
 
 def read_description(ptr: Any, path: str | None) -> tuple[Any, np.dtype[Any]] | None:
     """The b2c_nd and the dtype of the array in a super-chunk; None when there is no array."""
-    _, _, n, err = _ffi.small_call()
+    n, err = ffi.new("size_t *"), _ffi.new_error()
     nd, text = ffi.new("b2c_nd *"), ffi.new("void **")
     status = lib.b2c_nd_open(ptr, nd, text, n, err)
     if status == lib.B2C_E_NOT_FOUND:

@@ -125,15 +125,17 @@ def find_meta(ptr: Any, name: str, path: str | None) -> bytes | None:
     key = _key(name)
     if key is None:
         return None
-    _, scratch, need, err = _ffi.small_call()
+    _, scratch, need, err, is_taken = _ffi.small_call()
     status = lib.b2c_schunk_meta_get(ptr, key, scratch, _ffi.SMALL_NBYTES, need, err)
+    found, nbytes = None, need[0]
     if status == lib.B2C_OK:
-        return bytes(ffi.buffer(scratch, need[0]))
-    if status == lib.B2C_E_NOT_FOUND:
-        return None
+        found = bytes(ffi.buffer(scratch, nbytes))
+    is_taken[0] = False
+    if status in (lib.B2C_OK, lib.B2C_E_NOT_FOUND):
+        return found
     return _ffi.sized_bytes(
         lambda dst, cap, need, err: int(lib.b2c_schunk_meta_get(ptr, key, dst, cap, need, err)),
-        need[0],
+        nbytes,
         path,
     )
 

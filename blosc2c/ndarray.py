@@ -411,7 +411,7 @@ class NDArray(Operators):
         """A box to memory for so many bytes, of items of a dtype."""
         schunk = self._schunk
         ctx = _ffi.context(schunk._dparams.nthreads)  # C itself knows what is too small for threads
-        err = _ffi.small_call()[3]
+        err = new_error()
 
         def read(ptr: Any) -> None:
             # The description not before the handle is held: a resize replaces it.
@@ -473,10 +473,11 @@ class NDArray(Operators):
 
     def _read_item(self, index: tuple[int, ...]) -> Array | None:
         """A single item, if its block is kept or can be read now; None: ask _get()."""
-        small = ctx, scratch, _, err = _ffi.small_call()
+        small = ctx, scratch, _, err, is_taken = _ffi.small_call()
         room, dtype = self._room, self._dtype
         if room is None or room[0] is not small or room[1] is not dtype:
             if dtype.itemsize > _ffi.SMALL_NBYTES:
+                is_taken[0] = False
                 return None
             place = ffi.buffer(scratch, dtype.itemsize)
             room = self._room = small, dtype, np.frombuffer(place, dtype).reshape(())
@@ -495,9 +496,11 @@ class NDArray(Operators):
                     )
                     if not lib.b2c_schunk_is_current(ptr):
                         return None
+            return room[2].copy() if status == lib.B2C_OK else None
         except OverflowError:  # a negative index
             return None
-        return room[2].copy() if status == lib.B2C_OK else None
+        finally:
+            is_taken[0] = False
 
     @replanned
     def _read_row(self, index: int) -> Array:

@@ -134,6 +134,7 @@ def _check_pair(first: Any, second: Any, names: str) -> None:
 def _register(plugin: Any, worker: Any, call: Any, noun: str) -> None:
     plugin.user = handle = ffi.new_handle(worker)
     err = new_error()
+    _ffi.may_call_back()
     status = call(plugin, err)
     if status == lib.B2C_E_EXISTS:
         raise ParameterError(f"{noun} {plugin.id} is there already", field="id")

@@ -156,6 +156,7 @@ def open_reader(source: Any, offset: int, bounds: limits.Limits | None = None) -
     table.handle, table.read_at = handle, lib.user_read_at
     table.size, table.close = lib.user_size, lib.user_close
     _alive[handle] = reader
+    _ffi.may_call_back()
     out, err = ffi.new("b2c_schunk **"), new_error()
     check(lib.b2c_schunk_open_io(table, offset, limits.c_limits_of(bounds), out, err), err)
     opened = Handle(out[0], lib.b2c_schunk_free, "SChunk")

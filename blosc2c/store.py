@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import containers, params
 from . import limits as bounds
-from ._ffi import Handle, check, ffi, lib, small_call
+from ._ffi import Handle, check, ffi, lib, new_error
 from .errors import FormatError, ParameterError
 from .ndarray import NDArray
 from .params import Keeping, to_path
@@ -61,7 +61,7 @@ def open_handle(
     place : `path`, absolute, because it may be opened again when the working directory is another one
     """
     c_mode = _c_mode(mode, mmap_mode, locking, copy)
-    _, _, _, err = small_call()
+    err = new_error()
     out = ffi.new("b2c_schunk **")
     status = lib.b2c_schunk_open(os.fsencode(place), offset, c_mode, bounds.c_limits_of(limits), out, err)
     if status == lib.B2C_E_IO and err.sys_errno == errno.ENOENT and os.path.isdir(path):

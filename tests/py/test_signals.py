@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import signal
+import sys
 import threading
 
 import cffi
@@ -12,7 +13,7 @@ import pytest
 
 import blosc2c as b2
 from blosc2c import _ffi
-from blosc2c._ffi import lib
+from blosc2c._ffi import ffi, lib
 
 A = np.arange(5000, dtype="<i8")
 N = signal.SIGUSR1
@@ -30,6 +31,19 @@ class Signal(int):
 
     # signal.raise_signal() would look for handlers itself.
     send = property(getattr(libc.dlopen(None), "raise"))
+
+
+class Late:
+    """A number for C; the handler runs after C has got it, in the first function that C calls."""
+
+    def __init__(self, number: int) -> None:
+        self.number, self.signal = number, Signal(N)
+
+    def __int__(self) -> int:
+        self.signal.send  # noqa: B018
+        return self.number
+
+    __index__ = __int__
 
 
 @pytest.fixture
@@ -95,3 +109,69 @@ def test_an_exception_after_the_lock_was_taken(on_signal, tmp_path, monkeypatch)
     with b2.open(path, mode="a", locking=True) as other:
         assert is_done(lambda: other.append_data(bytes(8)))
     s.close()
+
+
+class Interrupting:
+    """The library; when a function of it returns, the handler runs once."""
+
+    def __init__(self, name: str, handler) -> None:
+        self.name, self.handler = name, handler
+
+    def __getattr__(self, name):
+        function = getattr(lib, name)
+        if name != self.name or self.handler is None:
+            return function
+
+        def call(*args):
+            result = function(*args)
+            handler, self.handler = self.handler, None
+            handler()
+            return result
+
+        return call
+
+
+def use_everything() -> None:
+    """What a handler may do: small calls of all kinds."""
+    other = b2.asarray(-A)
+    assert other[7] == -7 and other._schunk.meta["b2nd"]
+    assert b2.decompress2(b2.compress2(bytes(range(100)))) == bytes(range(100))
+    with pytest.raises(b2.CorruptError):
+        b2.decompress2(b"\5" * 40)
+
+
+@pytest.mark.parametrize(
+    ("module", "function", "call"),
+    [
+        ("compress", "b2c_compress", lambda a: b2.decompress2(b2.compress2(A[:50])) == A[:50].tobytes()),
+        ("compress", "b2c_decompress", lambda a: b2.decompress2(b2.compress2(A[:50])) == A[:50].tobytes()),
+        ("ndarray", "b2c_nd_read_item", lambda a: a[9] == 9),
+        ("ndarray", "b2c_nd_read", lambda a: np.array_equal(a[9:20], A[9:20])),
+        ("meta", "b2c_schunk_meta_get", lambda a: a._schunk.meta["m"] == "own"),
+    ],
+    ids=lambda v: v if isinstance(v, str) else "",
+)
+def test_a_handler_that_uses_the_package(monkeypatch, module, function, call):
+    """The call that it interrupts gives what it would have given."""
+    a = b2.asarray(A, meta={"m": "own"})
+    module = sys.modules["blosc2c." + module]
+    for _ in range(2):  # the second time with what the first one has kept
+        monkeypatch.setattr(module, "lib", Interrupting(function, use_everything))
+        assert call(a) and module.lib.handler is None
+        monkeypatch.undo()
+    assert call(a)
+
+
+def test_a_handler_at_the_first_step_of_a_callback(on_signal):
+    """It does not use the context of the call that is under way."""
+    seen = []
+    on_signal(lambda: seen.extend((_ffi.context(1), _ffi.serial_context(), _ffi.small_call()[0])))
+    _ffi.may_call_back()
+    outer = _ffi.context(1)
+    room = ffi.new("char[]", 8)
+    lib.user_block(ffi.new_handle(object()), ffi.new("b2c_block *"), room, room, Late(8))
+    assert len(seen) == 3 and outer not in seen
+    del outer
+    seen.clear()
+    again = {id(_ffi.context(1)) for _ in range(3)}
+    assert len(again) == 1  # nobody holds it: the thread goes on with one
