@@ -14,7 +14,7 @@ import sys
 import threading
 import warnings
 import weakref
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from . import errors
 from ._b2c import ffi as ffi
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     Buffer: TypeAlias = Any  # an object with the buffer protocol
+
+T = TypeVar("T")
 
 MAX_NTHREADS = 256
 DEFAULT_MAX_NTHREADS = 8  # more threads rarely help one array; set_nthreads() goes higher
@@ -162,6 +164,11 @@ def keep_failure(exc: BaseException) -> int:
     for old in list(_failures)[:-_MAX_FAILURES]:
         _failures.pop(old, None)
     return number
+
+
+def escaped(kind: Any, exc: BaseException, tb: Any) -> int:
+    """Of functions called from C: what to do about an exception that a signal raised outside their try."""
+    return keep_failure(exc)
 
 
 _SIZES = "expected {expected}, not {actual}"
@@ -474,32 +481,22 @@ def small_call() -> Any:
     return small
 
 
-@contextlib.contextmanager
-def nested() -> Iterator[None]:
-    """For Python code that C calls: what it calls in turn gets a context of its own.
+def nested(call: Callable[[], T], schunk: Any = ffi.NULL) -> T:
+    """What `call` gives, Python code that C calls: what it calls in turn gets a context of its own.
 
-    This thread's context is in use by the call that is under way.
+    This thread's context is in use by the call that is under way.  When that is for a b2c_schunk,
+    the code may read it, not change it.
     """
     local = _local
-    kept = local.ctx, local.pool, local.nthreads, local.nrefs, local.small
-    local.ctx, local.pool, local.nthreads, local.small = None, None, 0, None
+    kept = local.lent, local.ctx, local.pool, local.nthreads, local.nrefs, local.small
     try:
-        yield
-    finally:
-        local.ctx, local.pool, local.nthreads, local.nrefs, local.small = kept
-
-
-@contextlib.contextmanager
-def lent(schunk: Any) -> Iterator[None]:
-    """For Python code that C calls to work for a b2c_schunk, or NULL: it may read that, not change it."""
-    handle = handle_at(schunk)
-    outer = _local.lent
-    _local.lent = outer if handle is None else (*outer, handle)
-    try:
-        with nested():
-            yield
-    finally:
-        _local.lent = outer
+        handle = handle_at(schunk)
+        if handle is not None:
+            local.lent = (*local.lent, handle)
+        local.ctx, local.pool, local.nthreads, local.small = None, None, 0, None
+        return call()
+    finally:  # and no context manager, whose own steps a signal handler may interrupt
+        local.lent, local.ctx, local.pool, local.nthreads, local.nrefs, local.small = kept
 
 
 # ---- Handles ---------------------------------------------------------------

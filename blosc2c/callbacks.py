@@ -41,8 +41,7 @@ def give_back(array: np.ndarray[Any, Any], dst: Any, nbytes: int) -> None:
 def result_of(block: Any, call: Callable[[], None]) -> int:
     """Run `call`, which works for a block, and tell C how it went; check() raises what it raised."""
     try:
-        with _ffi.lent(block.schunk):
-            call()
+        _ffi.nested(call, block.schunk)
     except BaseException as exc:  # raised again by check(), on the other side of C
         return _ffi.keep_failure(exc)
     return 0
@@ -118,7 +117,7 @@ class _Operand:
         return np.full(n, self.value, self.dtype)
 
 
-@ffi.def_extern(error=1)  # type: ignore[untyped-decorator]
+@ffi.def_extern(error=1, onerror=_ffi.escaped)  # type: ignore[untyped-decorator]
 def user_block(user: Any, block: Any, src: Any, dst: Any, n: int) -> int:
     return result_of(block, lambda: ffi.from_handle(user).run(block, src, dst, n))
 

@@ -281,7 +281,7 @@ class _Listener:
             self.report.lost.append(range(note.error.chunk, note.error.chunk + note.nchunks))
 
 
-@ffi.def_extern()  # type: ignore[untyped-decorator]
+@ffi.def_extern(error=1, onerror=_ffi.escaped)  # type: ignore[untyped-decorator]
 def repair_note(handle: Any, note: Any) -> int:
     try:
         ffi.from_handle(handle).note(note)
@@ -290,7 +290,7 @@ def repair_note(handle: Any, note: Any) -> int:
     return 0
 
 
-@ffi.def_extern()  # type: ignore[untyped-decorator]
+@ffi.def_extern(error=1, onerror=_ffi.escaped)  # type: ignore[untyped-decorator]
 def repair_progress(handle: Any, done: int, total: int) -> int:
     try:
         listener = ffi.from_handle(handle)

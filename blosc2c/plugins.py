@@ -90,23 +90,23 @@ class _Filter:
         give_back(output, dst, n)
 
 
-@ffi.def_extern(error=1)  # type: ignore[untyped-decorator]
+@ffi.def_extern(error=1, onerror=_ffi.escaped)  # type: ignore[untyped-decorator]
 def user_encode(user: Any, block: Any, src: Any, n: int, dst: Any, cap: int, dst_len: Any) -> int:
     return result_of(block, lambda: ffi.from_handle(user).encode(block, src, n, dst, dst_len))
 
 
-@ffi.def_extern(error=1)  # type: ignore[untyped-decorator]
+@ffi.def_extern(error=1, onerror=_ffi.escaped)  # type: ignore[untyped-decorator]
 def user_decode(user: Any, block: Any, src: Any, src_len: int, dst: Any, n: int) -> int:
     return result_of(block, lambda: ffi.from_handle(user).decode(block, src, src_len, dst, n))
 
 
-@ffi.def_extern(error=1)  # type: ignore[untyped-decorator]
+@ffi.def_extern(error=1, onerror=_ffi.escaped)  # type: ignore[untyped-decorator]
 def user_forward(user: Any, block: Any, src: Any, dst: Any, n: int) -> int:
     filter = ffi.from_handle(user)
     return result_of(block, lambda: filter.run(filter.forward, block, src, dst, n))
 
 
-@ffi.def_extern(error=1)  # type: ignore[untyped-decorator]
+@ffi.def_extern(error=1, onerror=_ffi.escaped)  # type: ignore[untyped-decorator]
 def user_backward(user: Any, block: Any, src: Any, dst: Any, n: int) -> int:
     filter = ffi.from_handle(user)
     return result_of(block, lambda: filter.run(filter.backward, block, src, dst, n))
@@ -254,7 +254,6 @@ def load(kind: int, number: int) -> None:
         _asked.add(name)
         for entry in entry_points(group=ENTRY_POINTS, name=name):
             try:
-                with _ffi.nested():
-                    entry.load()()
+                _ffi.nested(lambda: entry.load()())  # noqa: B023
             except BaseException as exc:  # the cause of the error that follows
                 _ffi.broken_plugins[noun, number] = exc

@@ -106,11 +106,10 @@ class Reader:
 _alive: dict[Any, Reader] = {}
 
 
-@ffi.def_extern()  # type: ignore[untyped-decorator]
+@ffi.def_extern(error=1, onerror=_ffi.escaped)  # type: ignore[untyped-decorator]
 def user_read_at(handle: Any, at: int, dst: Any, n: int) -> int:
     try:
-        with _ffi.nested():
-            data = memoryview(ffi.from_handle(handle).read(at, n)).cast("B")
+        data = memoryview(_ffi.nested(lambda: ffi.from_handle(handle).read(at, n))).cast("B")
         if len(data) != n:
             raise ffi.from_handle(handle).wrong_length(at, n, len(data))
         ffi.memmove(dst, data, n)
@@ -119,7 +118,7 @@ def user_read_at(handle: Any, at: int, dst: Any, n: int) -> int:
     return 0
 
 
-@ffi.def_extern()  # type: ignore[untyped-decorator]
+@ffi.def_extern(error=1, onerror=_ffi.escaped)  # type: ignore[untyped-decorator]
 def user_size(handle: Any, size: Any) -> int:
     try:
         size[0] = ffi.from_handle(handle).size

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import importlib
 import signal
 import sys
 import threading
@@ -162,6 +163,29 @@ def test_a_handler_that_uses_the_package(monkeypatch, module, function, call):
     assert call(a)
 
 
+def test_an_exception_at_the_first_step_of_a_callback(on_signal, capfd):
+    """C gets the number that stands for it, and it is raised by the call that C has been called by."""
+    on_signal(stop)
+    for module in ("integrity", "plugins", "reader"):
+        importlib.import_module("blosc2c." + module)  # where they are
+    filler = ffi.new_handle(object())
+    block, room = ffi.new("b2c_block *"), ffi.new("char[]", 8)
+    err = _ffi.new_error()
+    calls = [
+        lambda: lib.user_block(filler, block, room, room, Late(8)),
+        lambda: lib.user_forward(filler, block, room, room, Late(8)),
+        lambda: lib.user_backward(filler, block, room, room, Late(8)),
+        lambda: lib.user_decode(filler, block, room, 8, room, Late(8)),
+        lambda: lib.user_read_at(filler, 0, room, Late(8)),
+        lambda: lib.repair_progress(filler, 0, Late(8)),
+    ]
+    for call in calls:
+        err.sys_errno = call()
+        with pytest.raises(Stop):
+            _ffi.check(lib.B2C_E_CALLBACK, err)
+    assert capfd.readouterr().err == ""
+
+
 def test_a_handler_at_the_first_step_of_a_callback(on_signal):
     """It does not use the context of the call that is under way."""
     seen = []
@@ -175,3 +199,10 @@ def test_a_handler_at_the_first_step_of_a_callback(on_signal):
     seen.clear()
     again = {id(_ffi.context(1)) for _ in range(3)}
     assert len(again) == 1  # nobody holds it: the thread goes on with one
+
+
+def test_callbacks_leave_the_context_of_their_thread(on_signal):
+    before = _ffi.context(1)
+    with pytest.raises(Stop):
+        _ffi.nested(stop)
+    assert _ffi._local.ctx is before and _ffi._local.lent == ()
