@@ -5,14 +5,18 @@ SPDX-License-Identifier: BSD-3-Clause
 
 from __future__ import annotations
 
+import io
 import operator
 import os
 import threading
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import _ffi, limits
 from ._ffi import Handle, check, ffi, lib, new_error
 from .errors import Blosc2Error, CorruptError, ParameterError, TruncatedError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _FRAME_LEN_AT = 16  # the length of a frame: 8 bytes, big-endian, at this byte of its header
 
@@ -26,6 +30,21 @@ def is_readable(source: Any) -> bool:
     )
 
 
+def _plain_file(source: Any) -> io.FileIO | None:
+    """The file behind an object that does nothing but read it: its bytes can be had by position."""
+    raw = source.raw if type(source) is io.BufferedReader else source
+    return raw if type(raw) is io.FileIO and hasattr(os, "pread") else None
+
+
+def _joined(n: int, read: Callable[[int, int], Any]) -> Any:
+    """n bytes, or fewer at the end, of what read(most, done) gives: some, or none at the end."""
+    parts, done = [], 0
+    while done < n and (part := read(n - done, done)):
+        parts.append(part)
+        done += len(part)
+    return parts[0] if len(parts) == 1 else b"".join(parts)
+
+
 class Reader:
     """What the C library reads a user's object through; any thread may call it."""
 
@@ -36,9 +55,16 @@ class Reader:
             self.read = source.read_at
         elif hasattr(source, "read_ranges"):
             self.read = self._read_range
+        elif (file := _plain_file(source)) is not None:
+            # Processes that were forked have one position: seeking would move that of the others.
+            self.read = lambda at, n: _joined(n, lambda n, done: os.pread(file.fileno(), n, at + done))
         else:
             self.read = self._seek_and_read
         self.size = self._find_size(offset)
+
+    def after_fork(self) -> None:
+        """In a forked child: the thread that held the lock does not exist here."""
+        self._lock = threading.Lock()
 
     def _read_range(self, at: int, n: int) -> Any:
         (data,) = self.source.read_ranges([(at, n)])
@@ -47,11 +73,7 @@ class Reader:
     def _seek_and_read(self, at: int, n: int) -> Any:
         with self._lock:  # the position is common to all threads
             self.source.seek(at)
-            parts = []
-            while n > 0 and (part := self.source.read(n)):
-                parts.append(part)
-                n -= len(part)
-        return parts[0] if len(parts) == 1 else b"".join(parts)
+            return _joined(n, lambda n, _: self.source.read(n))
 
     def _stated_size(self) -> Any:
         """What the object itself says, or None."""
@@ -104,6 +126,15 @@ class Reader:
 
 # C has a pointer only: these keep the readers alive until it calls close.
 _alive: dict[Any, Reader] = {}
+
+
+def _after_fork() -> None:
+    for reader in _alive.values():
+        reader.after_fork()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
 
 
 @ffi.def_extern(error=1, onerror=_ffi.escaped)  # type: ignore[untyped-decorator]

@@ -222,6 +222,56 @@ def test_fork_while_threads_read():
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+def test_fork_while_a_thread_reads_a_file_object():
+    """The child does not wait for a thread that does not exist there."""
+    assert (
+        run(
+            """
+        import io, os, signal, threading, warnings, numpy as np, blosc2c as b2
+        warnings.simplefilter("ignore")
+        a = np.arange(5000)
+        begun, go_on = threading.Event(), threading.Event()
+        class Slow(io.BytesIO):
+            def read(self, n=-1):
+                if threading.current_thread() is t:
+                    begun.set()
+                    go_on.wait(60)
+                return super().read(n)
+        t = None
+        b = b2.open(Slow(b2.asarray(a).to_cframe()))
+        t = threading.Thread(target=lambda: b[:])
+        t.start()
+        begun.wait()
+        pid = os.fork()
+        if pid == 0:
+            signal.alarm(20)
+            os._exit(0 if (b[:] == a).all() else 1)
+        status = os.waitpid(pid, 0)[1]
+        go_on.set()
+        t.join()
+        print("fine" if status == 0 else status)
+        """
+        )
+        == "fine\n"
+    )
+
+
+@pytest.mark.parametrize("buffering", [-1, 0])
+def test_a_file_object_keeps_its_position(tmp_path, buffering):
+    """It is that of forked processes as well, which may be reading at this moment."""
+    path = tmp_path / "a.b2nd"
+    b2.asarray(A, urlpath=path, chunks=(150, 170)).close()
+    with open(path, "rb", buffering=buffering) as file:
+        array = b2.open(file)
+        file.seek(123)
+        before = os.lseek(file.fileno(), 0, os.SEEK_CUR)
+        assert np.array_equal(array[100:400], A[100:400])
+        assert file.tell() == 123 and os.lseek(file.fileno(), 0, os.SEEK_CUR) == before
+    with pytest.raises(ValueError, match="closed file"):
+        array[:100]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
 @pytest.mark.parametrize("when", ["in C", "at the end"])
 def test_fork_while_a_thread_closes(tmp_path, when):
     """The child finds it closed, where the thread that would end closing does not exist."""
