@@ -19,7 +19,7 @@ from . import _ffi, limits, params
 from ._ffi import Handle, check, ffi, in_buffer, lib, new_error, out_buffer
 from .callbacks import Callbacks
 from .edit import Editing
-from .errors import FrameExistsError, LimitError, ParameterError
+from .errors import ChunkIndexError, FrameExistsError, LimitError, ParameterError
 from .meta import Meta, VLMeta, check_name, encode
 from .params import CParams, DParams, Keeping, SpecialValue, Storage, to_cparams, to_dparams, to_int
 from .replacing import Replaced, remove_urlpath
@@ -627,7 +627,15 @@ class SChunk(Editing, Callbacks, VLBlocks):
         ValueError : out is too small
         CorruptError : a chunk is damaged
         """
-        first, last, typesize = self._item_range(start, stop)
+        while True:
+            planned = self._item_range(start, stop)
+            try:
+                return self._get_range(*planned, out)
+            except ChunkIndexError:  # it may have become shorter meanwhile
+                if self._item_range(start, stop) == planned:
+                    raise
+
+    def _get_range(self, first: int, last: int, typesize: int, out: Buffer | None) -> bytes | None:
         nbytes = (last - first) * typesize
         if out is None:
             limits.check_result(nbytes, self.handle)

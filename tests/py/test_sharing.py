@@ -385,6 +385,25 @@ def test_readers_beside_an_updating_writer(disk, tmp_path, how):
         assert s[:] == b2.open(path)[:] == blosc2.open(str(path), mode="r")[:]
 
 
+def test_slices_of_what_has_become_shorter(disk, tmp_path):
+    """They are cut at the end of the state that is there."""
+    path = tmp_path / "x"
+    create(path, disk, 8)
+    for read in (
+        lambda s: s[:],
+        lambda s: s[SIZE : 9 * SIZE],
+        lambda s: s[-SIZE:],
+        lambda s: s.get_slice(SIZE),
+    ):
+        with b2.open(path) as s, b2.open(path, mode="a") as writer:
+            n = writer.nchunks
+            writer.delete_chunk(n - 1)
+            for i in range(4):
+                writer.update_data(0, make("random", SIZE, n * 10 + i))
+                writer.flush()
+            assert read(s) == read(writer) and s.nchunks == n - 1
+
+
 def test_a_reader_keeps_its_state_while_chunks_are_appended(disk, tmp_path):
     path = tmp_path / "x"
     model = create(path, disk, 3)
