@@ -21,54 +21,71 @@
 enum { LOCK_LEN = 16, AT_COUNT = 8 };
 
 struct b2i_lock {
-    int fd;
-    pid_t pid; /* that opened it: a forked process shares fd's lock with its parent */
+    int fd;    /* of this process; -1: none */
+    pid_t pid; /* that opened it: what a forked process finds held, its parent holds */
     bool is_exclusive, is_writable;
     bool is_inside;     /* a directory, which takes it along when it is replaced */
     unsigned depth;     /* takes that were not released */
     uint64_t seen, now; /* the counter when the frame was last read, and now */
+    /* What follows, and fd, changes under the lock of the list. */
     dev_t dev;
     ino_t ino;
+    bool is_held;
     pthread_t owner; /* when held */
     struct b2i_lock *next;
     char path[];
 };
 
-/* ---- who in this process holds it: to wait for oneself would take for ever ---- */
+/* ---- all that this process has open ---- */
 
-static pthread_mutex_t holders_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_once_t fork_once = PTHREAD_ONCE_INIT;
-static b2i_lock *holders;
+static b2i_lock *opened;
 
 static void hold_list(void)
 {
-    pthread_mutex_lock(&holders_lock);
+    pthread_mutex_lock(&list_lock);
 }
 
 static void let_list_go(void)
 {
-    pthread_mutex_unlock(&holders_lock);
+    pthread_mutex_unlock(&list_lock);
+}
+
+/*
+ * A lock lasts until nobody has the open file any more.  A forked process that kept those of its
+ * parent would go on holding them when the parent is killed.
+ */
+static void after_fork_child(void)
+{
+    for (b2i_lock *l = opened; l != NULL; l = l->next) {
+        if (l->fd >= 0) {
+            (void)close(l->fd);
+        }
+        l->fd = -1;
+        l->is_held = false;
+    }
+    let_list_go();
 }
 
 static void watch_forks(void)
 {
-    (void)pthread_atfork(hold_list, let_list_go, let_list_go);
+    (void)pthread_atfork(hold_list, let_list_go, after_fork_child);
 }
 
-static void add_holder(b2i_lock *l)
+static void list_add(b2i_lock *l)
 {
     pthread_once(&fork_once, watch_forks);
     hold_list();
-    l->owner = pthread_self();
-    l->next = holders;
-    holders = l;
+    l->next = opened;
+    opened = l;
     let_list_go();
 }
 
-static void remove_holder(b2i_lock *l)
+static void list_remove(b2i_lock *l)
 {
     hold_list();
-    for (b2i_lock **p = &holders; *p != NULL; p = &(*p)->next) {
+    for (b2i_lock **p = &opened; *p != NULL; p = &(*p)->next) {
         if (*p == l) {
             *p = l->next;
             break;
@@ -77,13 +94,21 @@ static void remove_holder(b2i_lock *l)
     let_list_go();
 }
 
-/* Whether the calling thread holds the file through another handle. */
+static void set_held(b2i_lock *l, bool is_held)
+{
+    hold_list();
+    l->is_held = is_held;
+    l->owner = pthread_self();
+    let_list_go();
+}
+
+/* Whether the calling thread holds the file through another handle: it would wait for ever. */
 static bool is_own(const b2i_lock *l)
 {
     bool found = false;
     hold_list();
-    for (const b2i_lock *h = holders; h != NULL && !found; h = h->next) {
-        found = h->dev == l->dev && h->ino == l->ino && h->pid == l->pid &&
+    for (const b2i_lock *h = opened; h != NULL && !found; h = h->next) {
+        found = h->is_held && h->dev == l->dev && h->ino == l->ino &&
                 pthread_equal(h->owner, pthread_self());
     }
     let_list_go();
@@ -114,13 +139,16 @@ static int open_file(b2i_lock *l, bool creates)
         }
         return why;
     }
-    if (l->fd >= 0) {
-        (void)close(l->fd); /* which gives up its lock */
-    }
+    hold_list();
+    int before = l->fd;
     l->fd = fd;
-    l->pid = getpid();
     l->dev = info.st_dev;
     l->ino = info.st_ino;
+    let_list_go();
+    if (before >= 0) {
+        (void)close(before); /* which gives up its lock */
+    }
+    l->pid = getpid();
     l->seen = UINT64_MAX;
     return 0;
 }
@@ -158,6 +186,7 @@ b2c_status b2i_lock_open(const char *path, bool is_dir, bool is_writable, b2i_lo
     b2i_lock *l;
     B2I_TRY(name_lock(path, is_dir, &l, err));
     l->fd = -1;
+    list_add(l);
     l->is_writable = is_writable;
     l->is_inside = is_dir;
     int why = open_file(l, true);
@@ -180,6 +209,7 @@ void b2i_lock_close(b2i_lock *l)
         while (l->depth > 0) {
             b2i_lock_release(l);
         }
+        list_remove(l);
         if (l->fd >= 0) {
             (void)close(l->fd);
         }
@@ -193,7 +223,7 @@ static void give_up(b2i_lock *l)
 {
     l->depth = 0;
     l->is_exclusive = false;
-    remove_holder(l);
+    set_held(l, false);
 }
 
 /* What was taken before a fork belongs to the parent: this process opens the file itself. */
@@ -298,7 +328,7 @@ b2c_status b2i_lock_take(b2i_lock *l, bool exclusive, bool *changed, b2c_error *
         return st;
     }
     l->depth = 1;
-    add_holder(l);
+    set_held(l, true);
     *changed = l->now != l->seen;
     if (!*changed) {
         b2i_lock_seen(l);

@@ -6,6 +6,7 @@
 #include "nd_array.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -224,6 +225,46 @@ static void test_processes(void)
     CHECK_EQ(b2c_schunk_close(s, &err), B2C_OK);
 }
 
+/* Whether somebody holds the lock of the file at the path. */
+static bool is_locked(const char *path)
+{
+    char name[300];
+    snprintf(name, sizeof name, "%s.b2lock", path);
+    int fd = open(name, O_RDWR);
+    CHECK(fd >= 0);
+    bool is = flock(fd, LOCK_EX | LOCK_NB) != 0;
+    close(fd);
+    return is;
+}
+
+/* The lock of a process that was killed is free, also when one that it has forked lives on. */
+static void test_a_killed_parent(bool was_held)
+{
+    const char *path = path_of(was_held ? "killed1" : "killed0");
+    int told[2], wait_here[2], status;
+    char byte;
+    b2c_schunk_free(make(B2C_STORAGE_FILE, path, CHUNK));
+    CHECK(pipe(told) == 0 && pipe(wait_here) == 0);
+    pid_t parent = fork();
+    if (parent == 0) {
+        b2c_schunk *s = open_as(path, B2C_OPEN_UPDATE | B2C_OPEN_LOCK);
+        b2c_status st = was_held ? b2c_schunk_lock(s, 1, NULL, &err) : B2C_OK;
+        if (fork() == 0) {
+            close(wait_here[1]);
+            _exit(write(told[1], "c", 1) == 1 && read(wait_here[0], &byte, 1) == 0 ? 0 : 1);
+        }
+        st = st == B2C_OK ? b2c_schunk_lock(s, 1, NULL, &err) : st;
+        _exit(st == B2C_OK && write(told[1], "p", 1) == 1 ? 0 : 1);
+    }
+    CHECK(read(told[0], &byte, 1) == 1 && read(told[0], &byte, 1) == 1);
+    CHECK(waitpid(parent, &status, 0) == parent && status == 0);
+    CHECK(!is_locked(path));
+    for (int i = 0; i < 2; i++) {
+        close(wait_here[i]); /* which ends the child */
+        close(told[i]);
+    }
+}
+
 /* A reader without the lock: told that its state is an old one, and what became of it. */
 static void test_readers(uint8_t storage)
 {
@@ -363,6 +404,8 @@ int main(void)
     test_changed_array();
     test_slashes();
     test_processes();
+    test_a_killed_parent(true);
+    test_a_killed_parent(false);
     test_readers(B2C_STORAGE_FILE);
     test_readers(B2C_STORAGE_DIR);
     test_opening_beside_an_edit(B2C_STORAGE_FILE);
