@@ -425,6 +425,19 @@ static b2c_status create_file(const b2c_schunk_params *p, b2c_schunk *s, b2c_err
     return st;
 }
 
+/*
+ * Waits for others that make a frame in the directory at this moment, keeps them out until
+ * b2i_fs_disclaim(), and fails when they have.
+ */
+static b2c_status claim_empty(int dir, b2c_error *err)
+{
+    if (!b2i_fs_claim(dir) && !b2i_fs_share(dir)) {
+        return b2i_fail(err, B2C_E_CONFLICT, B2C_NO_OFFSET,
+                        "somebody else is making a frame in this directory");
+    }
+    return b2i_store_dir_check_empty(dir, err);
+}
+
 /* Opens a new directory, or an empty one: a process may have been killed right after making it. */
 static b2c_status take_dir(const char *path, int *dir, b2c_error *err)
 {
@@ -432,12 +445,12 @@ static b2c_status take_dir(const char *path, int *dir, b2c_error *err)
     const bool was_there = st == B2C_E_EXISTS && b2i_fs_is_dir(path);
     B2I_TRY(was_there ? B2C_OK : st);
     st = b2i_fs_dir_open(path, dir, err);
-    if (st == B2C_OK && was_there) {
-        st = b2i_store_dir_check_empty(*dir, err);
+    if (st == B2C_OK) {
+        st = claim_empty(*dir, err);
         if (st != B2C_OK) {
             b2i_fs_dir_close(*dir);
         }
-    } else if (st != B2C_OK && !was_there) {
+    } else if (!was_there) {
         (void)b2i_fs_dir_remove(path, NULL);
     }
     return st;
@@ -454,6 +467,7 @@ static b2c_status create_dir(const b2c_schunk_params *p, b2c_schunk *s, b2c_erro
         st = b2i_fs_parent_sync(p->path, err);
     }
     if (st == B2C_OK) {
+        b2i_fs_disclaim(dir);
         st = b2i_store_dir_new(dir, true, &layout, &s->store, err);
     } else {
         b2i_fs_dir_close(dir);

@@ -458,7 +458,8 @@ typedef struct b2c_schunk_info {
 /*
  * b2c_schunk_new() creates a super-chunk; on disk a valid empty frame is there
  * on return, and nothing of it after a failure, which may take along an empty directory.
- * B2C_E_EXISTS (what is there stays), B2C_E_ARGUMENT, B2C_E_IO, B2C_E_MEMORY.
+ * B2C_E_EXISTS (what is there stays), B2C_E_CONFLICT (somebody else is making one in
+ * the directory), B2C_E_ARGUMENT, B2C_E_IO, B2C_E_MEMORY.
  */
 B2C_API B2C_MUST_USE b2c_status b2c_schunk_new(const b2c_schunk_params *params, b2c_schunk **schunk,
                                                b2c_error *err);

@@ -391,6 +391,46 @@ static void test_opening_beside_an_edit(uint8_t storage)
     CHECK_EQ(b2c_schunk_close(writer, &err), B2C_OK);
 }
 
+/* ---- two that make a frame in one directory at the same moment ---- */
+
+static b2c_status second;
+
+static b2c_status make_dir(const char *path, b2c_schunk **s)
+{
+    b2c_schunk_params p;
+    b2c_schunk_params_init(&p);
+    p.storage = B2C_STORAGE_DIR;
+    p.path = path;
+    return b2c_schunk_new(&p, s, &err);
+}
+
+/* The second one comes when the first has found the directory empty, but has no index yet. */
+static int make_second(b2i_io_event *event)
+{
+    b2c_schunk *s = NULL;
+    if (event->call == B2I_CALL_RENAME) {
+        b2i_io_hook = NULL;
+        second = make_dir(path_of("both"), &s);
+        b2c_schunk_free(s);
+    }
+    return 0;
+}
+
+static void test_making_at_once(void)
+{
+    b2c_schunk *s = NULL;
+    second = B2C_OK;
+    b2i_io_hook = make_second;
+    CHECK_EQ(make_dir(path_of("both"), &s), B2C_OK);
+    CHECK(b2i_io_hook == NULL);
+    CHECK_EQ(second, B2C_E_CONFLICT);
+    CHECK_EQ(b2c_schunk_append(s, ctx, "data", 4, &err), B2C_OK);
+    CHECK_EQ(b2c_schunk_close(s, &err), B2C_OK);
+    s = NULL;
+    CHECK_EQ(make_dir(path_of("both"), &s), B2C_E_EXISTS);
+    b2c_schunk_free(open_as(path_of("both"), B2C_OPEN_READ));
+}
+
 int main(void)
 {
     CHECK(mkdtemp(dir) != NULL);
@@ -400,6 +440,7 @@ int main(void)
         test_turns(B2C_STORAGE_DIR, level);
     }
     test_who_holds_it();
+    test_making_at_once();
     test_replaced_array();
     test_changed_array();
     test_slashes();
