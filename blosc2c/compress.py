@@ -50,15 +50,23 @@ _nbytes_at = struct.Struct("<i").unpack_from  # of a chunk, in its header
 _NBYTES_OFFSET = 4
 
 
-def _context(nthreads: int, nbytes: int) -> Any:
-    return _ffi.context(nthreads, nbytes) if nbytes >= _ffi.SERIAL_NBYTES else _ffi.serial_context()
+def _call_for(nthreads: int, nbytes: int) -> Any:
+    """What small_call() gives, for a job of `nbytes`; large ones have no scratch memory."""
+    if nbytes < _ffi.SERIAL_NBYTES:
+        return small_call()
+    return _ffi.context(nthreads, nbytes), None, ffi.new("size_t *"), new_error(), [True]
 
 
 def _encode(src: Any, cparams: Any, nthreads: int) -> bytes:
     """Compress `src` (bytes or from_buffer) with a b2c_cparams."""
     nbytes = len(src)
+    if nbytes > MAX_BUFFERSIZE:
+        raise LimitError(
+            f"a chunk holds at most {MAX_BUFFERSIZE} bytes, not {nbytes}; use an SChunk",
+            field="src",
+        )
+    ctx, scratch, need, err, is_taken = _call_for(nthreads, nbytes)
     if nbytes <= _ffi.SMALL_NBYTES:
-        ctx, scratch, need, err, is_taken = small_call()
         cap = _ffi.SMALL_NBYTES + _ffi.HEADER_NBYTES
         status = lib.b2c_compress(ctx, cparams, src, nbytes, scratch, cap, need, err)
         if status:
@@ -66,12 +74,6 @@ def _encode(src: Any, cparams: Any, nthreads: int) -> bytes:
         chunk = bytes(ffi.unpack(scratch, need[0]))
         is_taken[0] = False
         return chunk
-    if nbytes > MAX_BUFFERSIZE:
-        raise LimitError(
-            f"a chunk holds at most {MAX_BUFFERSIZE} bytes, not {nbytes}; use an SChunk",
-            field="src",
-        )
-    ctx, need, err = _context(nthreads, nbytes), ffi.new("size_t *"), new_error()
     cap = nbytes + _ffi.HEADER_NBYTES
 
     def call(dst: Any) -> int:
@@ -80,13 +82,18 @@ def _encode(src: Any, cparams: Any, nthreads: int) -> bytes:
             check(status, err)
         return int(need[0])
 
-    return _ffi.cut_bytes(cap, call)
+    chunk = _ffi.cut_bytes(cap, call)
+    is_taken[0] = False
+    return chunk
 
 
-def _decode(chunk: Any, dst: Any, room: int, nbytes: int, nthreads: int, err: Any) -> int:
-    """The status of decompressing `nbytes` into `room`."""
-    ctx, done = _context(nthreads, nbytes), ffi.new("size_t *")
-    return int(lib.b2c_decompress(ctx, chunk, len(chunk), dst, room, done, err))
+def _decode(chunk: Any, dst: Any, room: int, nbytes: int, nthreads: int) -> Any:
+    """Decompress `nbytes` into `room`; None, or the b2c_error that says why not."""
+    ctx, _, done, err, is_taken = _call_for(nthreads, nbytes)
+    if lib.b2c_decompress(ctx, chunk, len(chunk), dst, room, done, err):
+        return err
+    is_taken[0] = False
+    return None
 
 
 def _length(src: Buffer, chunk: Any) -> int:
@@ -108,8 +115,9 @@ def _decode_new(src: Buffer, nthreads: int) -> bytes:
     check_chunk(check_result(inspect_chunk(src).nbytes))  # before taking that much memory
 
     def fill(dst: Any) -> None:
-        err = new_error()
-        check(_decode(chunk, dst, nbytes, nbytes, nthreads, err), err)
+        err = _decode(chunk, dst, nbytes, nbytes, nthreads)
+        if err is not None:
+            check(err.status, err)
 
     return _ffi.bytes_from(nbytes, fill)
 
@@ -122,10 +130,10 @@ def _decode_into(src: Buffer, dst: Buffer, nthreads: int) -> None:
     nbytes = 0 if room <= small.room else _length(src, chunk)
     if nbytes > small.nbytes:
         check_chunk(nbytes)
-    err = new_error()
+    err = None
     if nbytes >= 0 and room > 0:
-        status = _decode(chunk, out, room, nbytes, nthreads, err)
-        if not status:
+        err = _decode(chunk, out, room, nbytes, nthreads)
+        if err is None:
             return
     nbytes = inspect_chunk(src).nbytes
     check_chunk(nbytes)
@@ -138,7 +146,8 @@ def _decode_into(src: Buffer, dst: Buffer, nthreads: int) -> None:
             expected=nbytes,
             actual=room,
         )
-    check(status, err)
+    if err is not None:
+        check(err.status, err)
 
 
 def compress(
