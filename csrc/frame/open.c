@@ -450,8 +450,9 @@ static b2c_status take_dir(const char *path, int *dir, b2c_error *err)
         if (st != B2C_OK) {
             b2i_fs_dir_close(*dir);
         }
-    } else if (!was_there) {
-        (void)b2i_fs_dir_remove(path, NULL);
+    }
+    if (st != B2C_OK && !was_there) {
+        (void)b2i_fs_dir_remove(path, NULL); /* if it is still empty */
     }
     return st;
 }
