@@ -130,7 +130,7 @@ def _decode_into(src: Buffer, dst: Buffer, nthreads: int) -> None:
     nbytes = 0 if room <= small.room else _length(src, chunk)
     if nbytes > small.nbytes:
         check_chunk(nbytes)
-    err = None
+    err: Any = None  # not told when the header is not one, or there is no room
     if nbytes >= 0 and room > 0:
         err = _decode(chunk, out, room, nbytes, nthreads)
         if err is None:
@@ -146,8 +146,7 @@ def _decode_into(src: Buffer, dst: Buffer, nthreads: int) -> None:
             expected=nbytes,
             actual=room,
         )
-    if err is not None:
-        check(err.status, err)
+    check(err.status, err)
 
 
 def compress(

@@ -250,6 +250,7 @@ static void wide_unshuffle(const b2i_plane *planes, size_t unit, size_t nelems, 
         kernel(planes, n, nelems, dst);                                                            \
     }
 
+/* As many lookups as 6 and 7 need take longer than four rounds over 16 columns. */
 SHUFFLE_OF(2, even_shuffle)
 SHUFFLE_OF(3, lookup_shuffle)
 SHUFFLE_OF(4, even_shuffle)

@@ -426,8 +426,8 @@ static b2c_status create_file(const b2c_schunk_params *p, b2c_schunk *s, b2c_err
 }
 
 /*
- * Waits for others that make a frame in the directory at this moment, keeps them out until
- * b2i_fs_disclaim(), and fails when they have.
+ * Whoever claims the directory first makes its frame; others wait here for its b2i_fs_disclaim(),
+ * and find that the directory is not empty.
  */
 static b2c_status claim_empty(int dir, b2c_error *err)
 {

@@ -749,7 +749,9 @@ B2C_API B2C_MUST_USE b2c_status b2c_schunk_meta_add(b2c_schunk *schunk, const ch
                                                     const void *src, size_t src_len,
                                                     b2c_error *err);
 
-/* The same of vlmetalayers; b2c_schunk_vlmeta_get() decodes a value.  B2C_E_LIMIT, B2C_E_CORRUPT…
+/*
+ * The same of vlmetalayers; b2c_schunk_vlmeta_get() decodes a value: also B2C_E_LIMIT and what a
+ * damaged chunk gives.
  */
 B2C_API B2C_MUST_USE b2c_status b2c_schunk_vlmeta_name(const b2c_schunk *schunk, uint32_t i,
                                                        char name[32], b2c_error *err);
