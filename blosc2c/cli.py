@@ -210,7 +210,7 @@ def pack(args: argparse.Namespace) -> int:
     import numpy as np
 
     from .creation import asarray
-    from .schunk import human
+    from .facts import human
 
     output = args.output or os.path.splitext(args.input)[0] + ".b2nd"
     try:

@@ -27,13 +27,14 @@ from .errors import (
     ParameterError,
     TruncatedError,
 )
+from .facts import ChunkInfo, Report, codec_summary, human
 from .field import NDField, is_name
 from .indexing import Box, Gather, parse_key, place_points, rest_of
 from .limits import check_result
 from .operators import Operators
 from .params import CParams, DParams
 from .partition import Shape, boxes, cells, extended, grid_of, slabs
-from .schunk import ChunkInfo, Report, SChunk, codec_summary, human
+from .schunk import SChunk
 from .sources import slab_nitems
 
 if TYPE_CHECKING:
