@@ -37,27 +37,26 @@ B2I_KERNEL vec reverse_each_8(vec v)
 }
 
 /*
- * The bits of GROUP bytes, those of each 8 transposed, to 8 rows, and back.  'turn' is where the
- * first 8 bytes of a vector are.
+ * The bits of GROUP bytes, those of each 8 transposed, to 8 rows, and back.
  */
-B2I_KERNEL void bits_to_rows(vec *a, size_t turn, uint8_t *rows, size_t row_len)
+B2I_KERNEL void bits_to_rows(vec *a, uint8_t *rows, size_t row_len)
 {
     vec v[8];
-    rows_split(a, 8, turn, v);
+    rows_split(a, 8, v);
     B2I_UNROLL
     for (size_t b = 0; b < 8; b++) {
         vec_store(rows + b * row_len, v[b]);
     }
 }
 
-B2I_KERNEL void rows_to_bits(const uint8_t *rows, size_t row_len, size_t turn, vec *a)
+B2I_KERNEL void rows_to_bits(const uint8_t *rows, size_t row_len, vec *a)
 {
     vec v[8];
     B2I_UNROLL
     for (size_t b = 0; b < 8; b++) {
         v[7 - b] = vec_load(rows + b * row_len); /* reversed at no cost */
     }
-    rows_join(v, 8, turn, a);
+    rows_join(v, 8, a);
 }
 
 /* ---- by planes: those of a group are apart for the sake of cache sets ---- */
@@ -77,7 +76,7 @@ B2I_KERNEL void shuffle_planes(const uint8_t *src, uint8_t *dst, size_t typesize
             for (size_t r = 0; r < 8; r++) {
                 a[r] = transpose_reversed(reverse_each_8(vec_load(from + j * STRIDE + ROW * r)));
             }
-            bits_to_rows(a, 0, dst + 8 * j * row_len + at, row_len);
+            bits_to_rows(a, dst + 8 * j * row_len + at, row_len);
         }
     }
 }
@@ -93,7 +92,7 @@ B2I_KERNEL void unshuffle_planes(const uint8_t *src, uint8_t *dst, size_t typesi
         uint8_t *to = dst + 8 * at * typesize, *plane = typesize == 1 ? to : bytes;
         for (size_t j = 0; j < typesize; j++) {
             vec a[8];
-            rows_to_bits(src + 8 * j * row_len + at, row_len, 0, a);
+            rows_to_bits(src + 8 * j * row_len + at, row_len, a);
             B2I_UNROLL
             for (size_t r = 0; r < 8; r++) {
                 vec_store(plane + j * STRIDE + ROW * r, transpose_reversed(a[r]));
@@ -105,132 +104,13 @@ B2I_KERNEL void unshuffle_planes(const uint8_t *src, uint8_t *dst, size_t typesi
     }
 }
 
-/*
- * ---- units of 3, 5, 6 and 7: by eights of elements ----
- *
- * 8 elements are as many words of 8 bytes as an element has bytes, and fit in a vector.  A
- * permutation makes a word of each plane, and puts that of plane j of the m-th eight into slot
- * (j + m) mod 8: blends of 8 vectors then make one of each plane, as in vec_avx512.h.
- */
-B2I_KERNEL vec eight_load(const uint8_t *p, size_t t)
-{
-    return _mm512_maskz_loadu_epi8(((__mmask64)1 << 8 * t) - 1, p);
-}
-
-B2I_KERNEL void eight_store(uint8_t *p, size_t t, vec v)
-{
-    _mm512_mask_storeu_epi8(p, ((__mmask64)1 << 8 * t) - 1, v);
-}
-
-/* Word j of the result is byte j of each element, the last one first. */
-B2I_KERNEL vec words_index(size_t t)
-{
-    uint8_t index[64] = { 0 };
-    for (size_t j = 0; j < t; j++) {
-        for (size_t i = 0; i < 8; i++) {
-            index[8 * j + i] = (uint8_t)((7 - i) * t + j);
-        }
-    }
-    return vec_load(index);
-}
-
-/* Byte j of element i of the result is byte i of word j. */
-B2I_KERNEL vec elements_index(size_t t)
-{
-    uint8_t index[64] = { 0 };
-    for (size_t x = 0; x < 8 * t; x++) {
-        index[x] = (uint8_t)(x % t * 8 + x / t);
-    }
-    return vec_load(index);
-}
-
-B2I_KERNEL void shuffle_eights(const uint8_t *src, uint8_t *dst, size_t t, size_t row_len)
-{
-    uint8_t words[8 * STRIDE]; /* of plane j from j * STRIDE, of 8 eights in a vector */
-    vec index[8];
-    index[0] = words_index(t);
-    for (size_t m = 1; m < 8; m++) {
-        index[m] = _mm512_alignr_epi64(index[m - 1], index[m - 1], 7);
-    }
-    for (size_t at = 0; at < row_len; at = next_step(at, ROW, row_len)) {
-        for (size_t g = 0; g < 8; g++) {
-            const uint8_t *from = src + 8 * t * (at + 8 * g);
-            vec v[8];
-            prefetch_ahead(from, 64 * t);
-            B2I_UNROLL
-            for (size_t m = 0; m < 8; m++) {
-                v[m] = _mm512_permutexvar_epi8(index[m], eight_load(from + 8 * t * m, t));
-            }
-            skew(v, 8, true);
-            B2I_UNROLL
-            for (size_t j = 0; j < t; j++) {
-                vec_store(words + j * STRIDE + ROW * g, transpose_reversed(v[(8 - j) % 8]));
-            }
-        }
-        for (size_t j = 0; j < t; j++) {
-            vec a[8];
-            B2I_UNROLL
-            for (size_t g = 0; g < 8; g++) {
-                a[g] = vec_load(words + j * STRIDE + ROW * g);
-            }
-            bits_to_rows(a, j, dst + 8 * j * row_len + at, row_len);
-        }
-    }
-}
-
-B2I_KERNEL void unshuffle_eights(const uint8_t *src, uint8_t *dst, size_t t, size_t row_len)
-{
-    uint8_t words[8 * STRIDE];
-    vec index[8];
-    index[0] = elements_index(t);
-    for (size_t m = 1; m < 8; m++) {
-        index[m] = _mm512_add_epi8(index[m - 1], vec_splat(8)); /* one slot on */
-    }
-    for (size_t at = 0; at < row_len; at = next_step(at, ROW, row_len)) {
-        for (size_t j = 0; j < t; j++) {
-            vec a[8];
-            rows_to_bits(src + 8 * j * row_len + at, row_len, j, a);
-            B2I_UNROLL
-            for (size_t g = 0; g < 8; g++) {
-                vec_store(words + j * STRIDE + ROW * g, transpose_reversed(a[g]));
-            }
-        }
-        for (size_t g = 0; g < 8; g++) {
-            uint8_t *to = dst + 8 * t * (at + 8 * g);
-            vec v[8];
-            B2I_UNROLL
-            for (size_t j = 0; j < 8; j++) {
-                v[(8 - j) % 8] = j < t ? vec_load(words + j * STRIDE + ROW * g) : vec_zero();
-            }
-            skew(v, 8, false);
-            B2I_UNROLL
-            for (size_t m = 0; m < 8; m++) {
-                eight_store(to + 8 * t * m, t, _mm512_permutexvar_epi8(index[m], v[m]));
-            }
-        }
-    }
-}
-
 /* ---- entry ---- */
-
-#define EIGHTS_CASE(t, kernel)                                                                     \
-    case t:                                                                                        \
-        kernel(src, dst, t, row_len);                                                              \
-        return
 
 static void shuffle(const uint8_t *src, uint8_t *dst, size_t typesize, size_t row_len)
 {
     if (row_len < VEC_LEN) {
         b2i_bitshuffle_generic.shuffle(src, dst, typesize, row_len);
         return;
-    }
-    switch (typesize) {
-        EIGHTS_CASE(3, shuffle_eights);
-        EIGHTS_CASE(5, shuffle_eights);
-        EIGHTS_CASE(6, shuffle_eights);
-        EIGHTS_CASE(7, shuffle_eights);
-    default:
-        break;
     }
     if (typesize > MAX_UNIT) {
         tiled_shuffle(src, dst, typesize, row_len);
@@ -244,14 +124,6 @@ static void unshuffle(const uint8_t *src, uint8_t *dst, size_t typesize, size_t 
     if (row_len < VEC_LEN) {
         b2i_bitshuffle_generic.unshuffle(src, dst, typesize, row_len);
         return;
-    }
-    switch (typesize) {
-        EIGHTS_CASE(3, unshuffle_eights);
-        EIGHTS_CASE(5, unshuffle_eights);
-        EIGHTS_CASE(6, unshuffle_eights);
-        EIGHTS_CASE(7, unshuffle_eights);
-    default:
-        break;
     }
     if (typesize > MAX_UNIT) {
         tiled_unshuffle(src, dst, typesize, row_len);

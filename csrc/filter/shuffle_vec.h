@@ -235,9 +235,9 @@ static void wide_unshuffle(const b2i_plane *planes, size_t unit, size_t nelems, 
 
 /* ---- entry: frequent units get functions of their own, in which 'unit' is a constant ---- */
 
-#define SHUFFLE_OF(n, kernel)                                                                      \
-    static void shuffle_##n(const uint8_t *src, size_t unit, size_t nelems, uint8_t *dst,          \
-                            size_t stride)                                                         \
+#define SHUFFLE_OF(name, n, kernel)                                                                \
+    static void name##_##n(const uint8_t *src, size_t unit, size_t nelems, uint8_t *dst,           \
+                           size_t stride)                                                          \
     {                                                                                              \
         (void)unit;                                                                                \
         kernel(src, n, nelems, dst, stride);                                                       \
@@ -251,16 +251,16 @@ static void wide_unshuffle(const b2i_plane *planes, size_t unit, size_t nelems, 
     }
 
 /* As many lookups as 6 and 7 need take longer than four rounds over 16 columns. */
-SHUFFLE_OF(2, even_shuffle)
-SHUFFLE_OF(3, lookup_shuffle)
-SHUFFLE_OF(4, even_shuffle)
-SHUFFLE_OF(5, lookup_shuffle)
-SHUFFLE_OF(6, narrow_shuffle)
-SHUFFLE_OF(7, narrow_shuffle)
-SHUFFLE_OF(8, even_shuffle)
-SHUFFLE_OF(12, narrow_shuffle)
+SHUFFLE_OF(shuffle, 2, even_shuffle)
+SHUFFLE_OF(shuffle, 3, lookup_shuffle)
+SHUFFLE_OF(shuffle, 4, even_shuffle)
+SHUFFLE_OF(shuffle, 5, lookup_shuffle)
+SHUFFLE_OF(shuffle, 6, narrow_shuffle)
+SHUFFLE_OF(shuffle, 7, narrow_shuffle)
+SHUFFLE_OF(shuffle, 8, even_shuffle)
+SHUFFLE_OF(shuffle, 12, narrow_shuffle)
 #ifdef VEC_HAS_GROUPS
-SHUFFLE_OF(16, even_shuffle)
+SHUFFLE_OF(shuffle, 16, even_shuffle)
 #else
 #define shuffle_16 wide_shuffle
 #endif

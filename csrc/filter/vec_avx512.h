@@ -121,8 +121,8 @@ B2I_KERNEL vec slot_index(size_t t, size_t row)
     return _mm512_or_si512(vec_shl(b, log2_of(t)), a);
 }
 
-/* The inverse: byte x = b * t + a is byte ((a + row) mod t) * w + (b - turn) mod w. */
-B2I_KERNEL vec element_index(size_t t, size_t row, size_t turn)
+/* The inverse: byte x = b * t + a is byte ((a + row) mod t) * w + b. */
+B2I_KERNEL vec element_index(size_t t, size_t row)
 {
     const vec x = _mm512_set_epi8(63, 62, 61, 60, 59, 58, 57, 56, 55, 54, 53, 52, 51, 50, 49, 48,
                                   47, 46, 45, 44, 43, 42, 41, 40, 39, 38, 37, 36, 35, 34, 33, 32,
@@ -130,8 +130,7 @@ B2I_KERNEL vec element_index(size_t t, size_t row, size_t turn)
                                   15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
     vec a = _mm512_add_epi8(x, vec_splat((uint8_t)row));
     a = vec_and(a, vec_splat((uint8_t)(t - 1)));
-    vec b = vec_shr(_mm512_sub_epi8(x, vec_splat((uint8_t)(t * turn))), log2_of(t));
-    b = vec_and(b, vec_splat((uint8_t)(64 / t - 1)));
+    vec b = vec_and(vec_shr(x, log2_of(t)), vec_splat((uint8_t)(64 / t - 1)));
     return _mm512_or_si512(vec_shl(a, 6 - log2_of(t)), b);
 }
 
@@ -179,16 +178,12 @@ B2I_KERNEL void skew(vec *v, size_t t, bool up)
     }
 }
 
-/*
- * Rows of elements to vectors of one plane each; 'a' is used up.  The first element of a row is
- * number 'turn' in its vector, the others follow in a circle.
- */
-B2I_KERNEL void rows_split(vec *a, size_t t, size_t turn, vec *v)
+/* Rows of elements to vectors of one plane each; 'a' is used up. */
+B2I_KERNEL void rows_split(vec *a, size_t t, vec *v)
 {
-    const vec first = vec_splat((uint8_t)(t * turn));
     B2I_UNROLL
     for (size_t r = 0; r < t; r++) {
-        a[r] = _mm512_permutexvar_epi8(_mm512_add_epi8(slot_index(t, r), first), a[r]);
+        a[r] = _mm512_permutexvar_epi8(slot_index(t, r), a[r]);
     }
     skew(a, t, true);
     B2I_UNROLL
@@ -198,7 +193,7 @@ B2I_KERNEL void rows_split(vec *a, size_t t, size_t turn, vec *v)
 }
 
 /* And back. */
-B2I_KERNEL void rows_join(const vec *v, size_t t, size_t turn, vec *a)
+B2I_KERNEL void rows_join(const vec *v, size_t t, vec *a)
 {
     B2I_UNROLL
     for (size_t k = 0; k < t; k++) {
@@ -207,7 +202,7 @@ B2I_KERNEL void rows_join(const vec *v, size_t t, size_t turn, vec *a)
     skew(a, t, false);
     B2I_UNROLL
     for (size_t r = 0; r < t; r++) {
-        a[r] = _mm512_permutexvar_epi8(element_index(t, r, turn), a[r]);
+        a[r] = _mm512_permutexvar_epi8(element_index(t, r), a[r]);
     }
 }
 
@@ -219,13 +214,13 @@ B2I_KERNEL void group_split(const uint8_t *src, size_t t, vec *v)
     for (size_t r = 0; r < t; r++) {
         a[r] = vec_load(src + 64 * r);
     }
-    rows_split(a, t, 0, v);
+    rows_split(a, t, v);
 }
 
 B2I_KERNEL void group_join(const vec *v, size_t t, bool streaming, uint8_t *dst)
 {
     vec a[16];
-    rows_join(v, t, 0, a);
+    rows_join(v, t, a);
     B2I_UNROLL
     for (size_t r = 0; r < t; r++) {
         if (streaming) {
