@@ -46,6 +46,7 @@ def inspect_chunk(chunk: Buffer) -> Any:
     return info
 
 
+_unpack = ffi.unpack  # short calls take a microsecond and a half: looked up once
 _nbytes_at = struct.Struct("<i").unpack_from  # of a chunk, in its header
 _NBYTES_OFFSET = 4
 
@@ -60,20 +61,26 @@ def _call_for(nthreads: int, nbytes: int) -> Any:
 def _encode(src: Any, cparams: Any, nthreads: int) -> bytes:
     """Compress `src` (bytes or from_buffer) with a b2c_cparams."""
     nbytes = len(src)
+    if nbytes > _ffi.SMALL_NBYTES:
+        return _encode_large(src, cparams, nthreads)
+    ctx, scratch, need, err, is_taken = small_call()
+    cap = _ffi.SMALL_NBYTES + _ffi.HEADER_NBYTES
+    status = lib.b2c_compress(ctx, cparams, src, nbytes, scratch, cap, need, err)
+    if status:
+        check(status, err)
+    chunk: bytes = _unpack(scratch, need[0])
+    is_taken[0] = False
+    return chunk
+
+
+def _encode_large(src: Any, cparams: Any, nthreads: int) -> bytes:
+    nbytes = len(src)
     if nbytes > MAX_BUFFERSIZE:
         raise LimitError(
             f"a chunk holds at most {MAX_BUFFERSIZE} bytes, not {nbytes}; use an SChunk",
             field="src",
         )
-    ctx, scratch, need, err, is_taken = _call_for(nthreads, nbytes)
-    if nbytes <= _ffi.SMALL_NBYTES:
-        cap = _ffi.SMALL_NBYTES + _ffi.HEADER_NBYTES
-        status = lib.b2c_compress(ctx, cparams, src, nbytes, scratch, cap, need, err)
-        if status:
-            check(status, err)
-        chunk = bytes(ffi.unpack(scratch, need[0]))
-        is_taken[0] = False
-        return chunk
+    ctx, _, need, err, is_taken = _call_for(nthreads, nbytes)
     cap = nbytes + _ffi.HEADER_NBYTES
 
     def call(dst: Any) -> int:
@@ -98,20 +105,27 @@ def _decode(chunk: Any, dst: Any, room: int, nbytes: int, nthreads: int) -> Any:
 
 def _length(src: Buffer, chunk: Any) -> int:
     """What the header in `chunk`, made of `src`, gives as length; the decoder checks it."""
-    return int(_nbytes_at(src, _NBYTES_OFFSET)[0]) if len(chunk) >= MIN_HEADER_LENGTH else -1
+    if len(chunk) < MIN_HEADER_LENGTH:
+        return -1
+    nbytes: int = _nbytes_at(src, _NBYTES_OFFSET)[0]
+    return nbytes
 
 
 def _decode_new(src: Buffer, nthreads: int) -> bytes:
     chunk = src if type(src) is bytes else in_buffer(src)
     nbytes = _length(src, chunk)
-    if nbytes <= small.nbytes:
-        ctx, scratch, done, err, is_taken = small_call()
-        if nbytes < 0 or lib.b2c_decompress(ctx, chunk, len(chunk), scratch, _ffi.SMALL_NBYTES, done, err):
-            inspect_chunk(src)
-            check(err.status, err)
-        data = bytes(ffi.unpack(scratch, done[0]))
-        is_taken[0] = False
-        return data
+    if nbytes > small.nbytes:
+        return _decode_large(src, chunk, nbytes, nthreads)
+    ctx, scratch, done, err, is_taken = small_call()
+    if nbytes < 0 or lib.b2c_decompress(ctx, chunk, len(chunk), scratch, _ffi.SMALL_NBYTES, done, err):
+        inspect_chunk(src)
+        check(err.status, err)
+    data: bytes = _unpack(scratch, done[0])
+    is_taken[0] = False
+    return data
+
+
+def _decode_large(src: Buffer, chunk: Any, nbytes: int, nthreads: int) -> bytes:
     check_chunk(check_result(inspect_chunk(src).nbytes))  # before taking that much memory
 
     def fill(dst: Any) -> None:
