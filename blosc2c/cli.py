@@ -175,7 +175,7 @@ def _new_file(path: str, force: bool) -> Iterator[str]:
         raise UsageError(f"{path} is a directory")
     if os.path.lexists(path) and not force:
         raise UsageError(f"{path} is already there; --force replaces it")
-    folder = os.path.dirname(os.path.abspath(path))
+    folder = os.path.dirname(path) or "."
     fd, temporary = tempfile.mkstemp(prefix=f".{os.path.basename(path)}.", dir=folder)
     os.close(fd)
     try:
@@ -272,7 +272,7 @@ def unpack(args: argparse.Namespace) -> int:
 
 def _check_room(nbytes: int, output: str) -> None:
     """A file of a few bytes can stand for more zeros than any disk holds."""
-    free = shutil.disk_usage(os.path.dirname(os.path.abspath(output))).free
+    free = shutil.disk_usage(os.path.dirname(output) or ".").free
     if nbytes > free:
         raise OSError(errno.ENOSPC, f"would have {nbytes} bytes, and {free} are free", output)
 

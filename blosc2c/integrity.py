@@ -389,7 +389,8 @@ def _repair(report: RepairReport, c: Any, limits: bounds.Limits | None) -> None:
     from .replacing import remove_urlpath
 
     result, err = ffi.new("b2c_repair_result *"), new_error()
-    folder, name = os.path.split(os.path.abspath(report.target))
+    folder, name = os.path.split(report.target)
+    folder = folder or "."
     if not os.path.isdir(folder):
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), folder)
     with tempfile.TemporaryDirectory(prefix=f".{name}.", dir=folder) as temporary:

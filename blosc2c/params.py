@@ -447,6 +447,14 @@ def to_path(urlpath: str | bytes | os.PathLike[str]) -> str:
     return path.rstrip("/") or path  # with them a link would be what it leads to
 
 
+def absolute(path: str) -> str:
+    """The path of the same place when the working directory is another one.
+
+    Not normalized: after a symbolic link to a directory, ".." is not the directory before it.
+    """
+    return path if path.startswith("/") else os.path.join(os.getcwd(), path)
+
+
 def field_names(cls: type) -> list[str]:
     """Names of the fields of a dataclass, in order."""
     return [f.name for f in fields(cls)]

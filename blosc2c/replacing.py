@@ -11,7 +11,7 @@ import os
 import shutil
 
 from .errors import ParameterError
-from .params import to_path
+from .params import absolute, to_path
 
 SUFFIX = ".b2old"
 
@@ -53,8 +53,8 @@ class Replaced:
     def __init__(self, path: str) -> None:
         _check_removable(path)
         names = itertools.chain([path + SUFFIX], (f"{path}{SUFFIX}{n}" for n in itertools.count(1)))
-        self.path = os.path.abspath(path)
-        self.kept = os.path.abspath(next(name for name in names if not os.path.lexists(name)))
+        self.path = absolute(path)
+        self.kept = absolute(next(name for name in names if not os.path.lexists(name)))
         os.rename(self.path, self.kept)
 
     def put_back(self) -> None:

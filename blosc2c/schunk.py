@@ -151,7 +151,7 @@ class SChunk(Editing, Callbacks, VLBlocks):
         path = storage.path
         if path is None or not os.path.exists(path):
             raise ParameterError(f"mode 'r' opens what is there, and there is no {path}", field="mode")
-        place = os.path.abspath(path)
+        place = params.absolute(path)
         handle = open_handle(path, place, "r", 0, storage.mmap_mode, storage.locking, storage.limits)
         source = _Source(
             path,
@@ -206,7 +206,7 @@ class SChunk(Editing, Callbacks, VLBlocks):
         c.storage = lib.B2C_STORAGE_MEMORY
         if path is not None:
             c.storage = lib.B2C_STORAGE_FILE if storage.contiguous else lib.B2C_STORAGE_DIR
-            c_path = ffi.new("char[]", os.fsencode(os.path.abspath(path)))
+            c_path = ffi.new("char[]", os.fsencode(params.absolute(path)))
             c.path = c_path
         c.durability = params.check_durability(storage.durability)
         c.checksums = bool(storage.checksums)
@@ -241,7 +241,7 @@ class SChunk(Editing, Callbacks, VLBlocks):
             bool(storage.contiguous),
             mmap_mode=mmap_mode,
             locking=storage.locking,
-            place="" if path is None else os.path.abspath(path),
+            place="" if path is None else params.absolute(path),
             mode=storage.mode or "a",
         )
         self._held = []

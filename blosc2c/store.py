@@ -204,7 +204,7 @@ def _open_path(
     copy: bool,
     kwargs: dict[str, Any],
 ) -> SChunk:
-    place = os.path.abspath(path)
+    place = params.absolute(path)
     try:
         handle = open_handle(path, place, mode, offset, mmap_mode, locking, kwargs.get("limits"), copy)
     except FormatError:

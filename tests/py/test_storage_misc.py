@@ -496,6 +496,29 @@ def test_the_working_directory_may_change(disk, elsewhere):
         assert [lib.open(here).decompress_chunk(i) for i in range(3)] == [data[0], data[0], data[1]]
 
 
+def test_above_what_a_link_leads_to(disk, elsewhere):
+    """link/../x is beside the link's target, for the system and so for all ways to name a file."""
+    (elsewhere / "deep").mkdir()
+    os.symlink(elsewhere / "deep", "link")
+    contiguous = disk == "file"
+    for _ in range(2):  # the second one replaces what is there
+        with b2.SChunk(data=bytes(SIZE), urlpath="link/../x", contiguous=contiguous, mode="w") as s:
+            s.update_data(0, make("random", SIZE, 1))
+    with b2.open("link/../x", "a") as s:
+        s.append_data(make("random", SIZE, 2))
+    b2.compact("link/../x")
+    with b2.open("link/../x", "a") as s:
+        s.append_data(make("random", SIZE, 3))
+    b2.repair("link/../x", "link/../y")
+    assert os.listdir() == ["link"] and sorted(os.listdir(elsewhere)) == ["deep", "x", "y"]
+    for lib in (b2, blosc2):
+        for name in ("x", "y"):
+            got = [lib.open(str(elsewhere / name)).decompress_chunk(i) for i in range(3)]
+            assert got == [make("random", SIZE, i) for i in (1, 2, 3)]
+    b2.remove_urlpath("link/../x")
+    assert not os.path.exists(elsewhere / "x")
+
+
 @pytest.mark.parametrize("n", [0, 3])
 def test_a_symbolic_link_stays_one(n, tmp_path):
     """New files take the place of the old one, not of the link to it."""
