@@ -41,9 +41,18 @@ B2I_KERNEL void even_stream(const b2i_plane *planes, size_t unit, size_t nelems,
     join_all(planes, unit, nelems, true, dst);
 }
 
-/* ---- other units below 16: one strip that is wider than an element ---- */
+/* ---- other units below 16 ---- */
 
-/* How many elements, from the first, have 16 bytes before the end of all elements. */
+#ifdef VEC_HAS_LOOKUP
+#include "shuffle_weave.h"
+#else
+#define weave_shuffle   narrow_shuffle
+#define weave_unshuffle narrow_unshuffle
+
+/*
+ * By one strip that is wider than an element: how many elements, from the first, have 16 bytes
+ * before the end of all elements.
+ */
 B2I_KERNEL size_t strip_limit(size_t unit, size_t nelems)
 {
     size_t beyond = (STRIP - 1) / unit; /* elements at the end that have fewer */
@@ -82,99 +91,6 @@ B2I_KERNEL void narrow_unshuffle(const b2i_plane *planes, size_t unit, size_t ne
     }
     plain_unshuffle(planes, unit, limit, nelems, dst);
 }
-
-#ifdef VEC_HAS_LOOKUP
-/* ---- units of 3, 5, 6 and 7: every vector looks its bytes up in all the others ---- */
-
-/*
- * LANE elements are t lanes of elements, or a lane of each of t planes.  Lane 'to' of one side has
- * its bytes by lookups[to][from] from lanes 'from' of the other.
- */
-typedef struct lookups {
-    vec at[7][7];
-} lookups;
-
-enum { FEW = 512, NOWHERE = 0x80 }; /* elements that do not pay for making lookups */
-
-B2I_KERNEL void make_lookups(lookups *l, size_t t, bool to_planes)
-{
-    uint8_t index[7][7][LANE];
-    memset(index, NOWHERE, sizeof index);
-    for (size_t e = 0; e < LANE; e++) {
-        for (size_t k = 0; k < t; k++) {
-            size_t at = e * t + k;
-            if (to_planes) {
-                index[k][at / LANE][e] = (uint8_t)(at % LANE);
-            } else {
-                index[at / LANE][k][at % LANE] = (uint8_t)e;
-            }
-        }
-    }
-    for (size_t i = 0; i < t * t; i++) {
-        l->at[i / t][i % t] = vec_load_lanes(index[i / t][i % t], 0);
-    }
-}
-
-B2I_KERNEL vec looked_up(const lookups *l, const vec *v, size_t t, size_t to)
-{
-    vec sum = vec_lookup(v[0], l->at[to][0]);
-    B2I_UNROLL
-    for (size_t from = 1; from < t; from++) {
-        sum = vec_or(sum, vec_lookup(v[from], l->at[to][from]));
-    }
-    return sum;
-}
-
-B2I_KERNEL void lookup_shuffle(const uint8_t *src, size_t t, size_t nelems, uint8_t *dst,
-                               size_t stride)
-{
-    lookups l;
-    if (nelems < FEW) {
-        narrow_shuffle(src, t, nelems, dst, stride);
-        return;
-    }
-    make_lookups(&l, t, true);
-    for (size_t i = 0; i < nelems; i = next_step(i, VEC_LEN, nelems)) {
-        vec v[7];
-        prefetch_ahead(src + i * t, VEC_LEN * t);
-        B2I_UNROLL
-        for (size_t r = 0; r < t; r++) {
-            v[r] = vec_load_lanes(src + i * t + r * LANE, t * LANE);
-        }
-        B2I_UNROLL
-        for (size_t k = 0; k < t; k++) {
-            vec_store(dst + k * stride + i, looked_up(&l, v, t, k));
-        }
-    }
-}
-
-B2I_KERNEL void lookup_unshuffle(const b2i_plane *planes, size_t t, size_t nelems, uint8_t *dst)
-{
-    lookups l;
-    if (nelems < FEW) {
-        narrow_unshuffle(planes, t, nelems, dst);
-        return;
-    }
-    make_lookups(&l, t, false);
-    for (size_t i = 0; i < nelems; i = next_step(i, VEC_LEN, nelems)) {
-        vec v[7];
-        B2I_UNROLL
-        for (size_t k = 0; k < t; k++) {
-            v[k] = vec_load(plane_at(&planes[k], i));
-        }
-        B2I_UNROLL
-        for (size_t r = 0; r < t; r++) {
-            vec w = looked_up(&l, v, t, r);
-            B2I_UNROLL
-            for (size_t lane = 0; lane < VEC_LANES; lane++) {
-                vec_store_lane(dst + i * t + (lane * t + r) * LANE, w, lane);
-            }
-        }
-    }
-}
-#else
-#define lookup_shuffle   narrow_shuffle
-#define lookup_unshuffle narrow_unshuffle
 #endif
 
 /*
@@ -250,66 +166,77 @@ static void wide_unshuffle(const b2i_plane *planes, size_t unit, size_t nelems, 
         kernel(planes, n, nelems, dst);                                                            \
     }
 
-/* As many lookups as 6 and 7 need take longer than four rounds over 16 columns. */
+#define UNEVEN(n)                                                                                  \
+    SHUFFLE_OF(shuffle, n, weave_shuffle)                                                          \
+    UNSHUFFLE_OF(unshuffle, n, weave_unshuffle)
+
 SHUFFLE_OF(shuffle, 2, even_shuffle)
-SHUFFLE_OF(shuffle, 3, lookup_shuffle)
 SHUFFLE_OF(shuffle, 4, even_shuffle)
-SHUFFLE_OF(shuffle, 5, lookup_shuffle)
-SHUFFLE_OF(shuffle, 6, narrow_shuffle)
-SHUFFLE_OF(shuffle, 7, narrow_shuffle)
 SHUFFLE_OF(shuffle, 8, even_shuffle)
-SHUFFLE_OF(shuffle, 12, narrow_shuffle)
 #ifdef VEC_HAS_GROUPS
 SHUFFLE_OF(shuffle, 16, even_shuffle)
 #else
 #define shuffle_16 wide_shuffle
 #endif
-
 UNSHUFFLE_OF(unshuffle, 2, even_unshuffle)
-UNSHUFFLE_OF(unshuffle, 3, lookup_unshuffle)
 UNSHUFFLE_OF(unshuffle, 4, even_unshuffle)
-UNSHUFFLE_OF(unshuffle, 5, lookup_unshuffle)
-UNSHUFFLE_OF(unshuffle, 6, lookup_unshuffle)
-UNSHUFFLE_OF(unshuffle, 7, lookup_unshuffle)
 UNSHUFFLE_OF(unshuffle, 8, even_unshuffle)
-UNSHUFFLE_OF(unshuffle, 12, narrow_unshuffle)
 UNSHUFFLE_OF(unshuffle, 16, even_unshuffle)
+UNEVEN(3)
+UNEVEN(5)
+UNEVEN(6)
+UNEVEN(7)
+UNEVEN(9)
+UNEVEN(10)
+UNEVEN(11)
+UNEVEN(12)
+UNEVEN(13)
+UNEVEN(14)
+UNEVEN(15)
+#ifdef VEC_HAS_LOOKUP
+UNEVEN(24)
+#else
+#define shuffle_24   wide_shuffle
+#define unshuffle_24 wide_unshuffle
+#endif
+#ifdef VEC_IS_ROW
+UNEVEN(32)
+#else
+#define shuffle_32   wide_shuffle
+#define unshuffle_32 wide_unshuffle
+#endif
 
-/* By unit; what is not here is narrow below STRIP, and wide above. */
-static b2i_shuffle_fn *const shuffles[STRIP + 1] = {
-    [2] = shuffle_2, [3] = shuffle_3, [4] = shuffle_4,   [5] = shuffle_5,   [6] = shuffle_6,
-    [7] = shuffle_7, [8] = shuffle_8, [12] = shuffle_12, [16] = shuffle_16,
+enum { MAX_OWN = 32 };
+
+/* By unit; what is not here is wide. */
+static b2i_shuffle_fn *const shuffles[MAX_OWN + 1] = {
+    [2] = shuffle_2,   [3] = shuffle_3,   [4] = shuffle_4,   [5] = shuffle_5,   [6] = shuffle_6,
+    [7] = shuffle_7,   [8] = shuffle_8,   [9] = shuffle_9,   [10] = shuffle_10, [11] = shuffle_11,
+    [12] = shuffle_12, [13] = shuffle_13, [14] = shuffle_14, [15] = shuffle_15, [16] = shuffle_16,
+    [24] = shuffle_24, [32] = shuffle_32,
 };
-static b2i_unshuffle_fn *const unshuffles[STRIP + 1] = {
-    [2] = unshuffle_2, [3] = unshuffle_3,   [4] = unshuffle_4,
-    [5] = unshuffle_5, [6] = unshuffle_6,   [7] = unshuffle_7,
-    [8] = unshuffle_8, [12] = unshuffle_12, [16] = unshuffle_16,
+static b2i_unshuffle_fn *const unshuffles[MAX_OWN + 1] = {
+    [2] = unshuffle_2,   [3] = unshuffle_3,   [4] = unshuffle_4,   [5] = unshuffle_5,
+    [6] = unshuffle_6,   [7] = unshuffle_7,   [8] = unshuffle_8,   [9] = unshuffle_9,
+    [10] = unshuffle_10, [11] = unshuffle_11, [12] = unshuffle_12, [13] = unshuffle_13,
+    [14] = unshuffle_14, [15] = unshuffle_15, [16] = unshuffle_16, [24] = unshuffle_24,
+    [32] = unshuffle_32,
 };
 
 static void vec_shuffle(const uint8_t *src, size_t unit, size_t nelems, uint8_t *dst, size_t stride)
 {
-    if (nelems < VEC_LEN) {
-        b2i_shuffle_generic.shuffle(src, unit, nelems, dst, stride);
-    } else if (unit > STRIP) {
-        wide_shuffle(src, unit, nelems, dst, stride);
-    } else if (shuffles[unit] != NULL) {
-        shuffles[unit](src, unit, nelems, dst, stride);
-    } else {
-        narrow_shuffle(src, unit, nelems, dst, stride);
-    }
+    b2i_shuffle_fn *own = unit <= MAX_OWN ? shuffles[unit] : NULL;
+    (nelems < VEC_LEN ? b2i_shuffle_generic.shuffle
+     : own != NULL    ? own
+                      : wide_shuffle)(src, unit, nelems, dst, stride);
 }
 
 static void vec_unshuffle(const b2i_plane *planes, size_t unit, size_t nelems, uint8_t *dst)
 {
-    if (nelems < VEC_LEN) {
-        b2i_shuffle_generic.unshuffle(planes, unit, nelems, dst);
-    } else if (unit > STRIP) {
-        wide_unshuffle(planes, unit, nelems, dst);
-    } else if (unshuffles[unit] != NULL) {
-        unshuffles[unit](planes, unit, nelems, dst);
-    } else {
-        narrow_unshuffle(planes, unit, nelems, dst);
-    }
+    b2i_unshuffle_fn *own = unit <= MAX_OWN ? unshuffles[unit] : NULL;
+    (nelems < VEC_LEN ? b2i_shuffle_generic.unshuffle
+     : own != NULL    ? own
+                      : wide_unshuffle)(planes, unit, nelems, dst);
 }
 
 #ifdef VEC_HAS_STREAM

@@ -41,19 +41,15 @@ B2I_KERNEL void vec_stream(uint8_t *p, vec v)
 /* Vector j of the first lanes of t vectors one after the other, then the second ones. */
 B2I_KERNEL vec vec_by_lanes(const vec *v, size_t t, size_t j)
 {
-    return 2 * j < t ? _mm256_permute2x128_si256(v[2 * j], v[2 * j + 1], 0x20)
-                     : _mm256_permute2x128_si256(v[2 * j - t], v[2 * j - t + 1], 0x31);
+    return 2 * j + 1 == t ? _mm256_permute2x128_si256(v[t - 1], v[0], 0x30)
+           : 2 * j < t    ? _mm256_permute2x128_si256(v[2 * j], v[2 * j + 1], 0x20)
+                          : _mm256_permute2x128_si256(v[2 * j - t], v[2 * j - t + 1], 0x31);
 }
 
 B2I_KERNEL void vec_store_lane(uint8_t *p, vec v, size_t lane)
 {
     __m128i half = lane == 0 ? _mm256_castsi256_si128(v) : _mm256_extracti128_si256(v, 1);
     _mm_storeu_si128((__m128i *)p, half);
-}
-
-B2I_KERNEL vec vec_zero(void)
-{
-    return _mm256_setzero_si256();
 }
 
 /* In each lane: bytes of a and b in turn, from the lower or the upper halves. */
@@ -67,16 +63,33 @@ B2I_KERNEL vec vec_zip_hi(vec a, vec b)
     return _mm256_unpackhi_epi8(a, b);
 }
 
-/* In each lane: byte x is byte index[x] of v; 0 where that has its highest bit set. */
+/* In each lane: byte x is byte index[x] of v. */
 #define VEC_HAS_LOOKUP
 B2I_KERNEL vec vec_lookup(vec v, vec index)
 {
     return _mm256_shuffle_epi8(v, index);
 }
 
-B2I_KERNEL vec vec_or(vec a, vec b)
+typedef vec vec_mask;
+
+/* Of bytes that are 0 or 0xFF. */
+B2I_KERNEL vec_mask vec_mask_load(const uint8_t *p)
 {
-    return _mm256_or_si256(a, b);
+    return vec_load(p);
+}
+
+/* b where the mask is set. */
+B2I_KERNEL vec vec_choose(vec_mask mask, vec a, vec b)
+{
+    return _mm256_blendv_epi8(a, b, mask);
+}
+
+/* Parts of 16 / q bytes of a and b in turn, from the lower or the upper halves of each lane. */
+B2I_KERNEL vec vec_zip_parts(vec a, vec b, size_t q, bool upper)
+{
+    return q == 2   ? (upper ? _mm256_unpackhi_epi64(a, b) : _mm256_unpacklo_epi64(a, b))
+           : q == 4 ? (upper ? _mm256_unpackhi_epi32(a, b) : _mm256_unpacklo_epi32(a, b))
+                    : (upper ? _mm256_unpackhi_epi16(a, b) : _mm256_unpacklo_epi16(a, b));
 }
 
 /* In each lane: the even bytes of a, then those of b; and the odd ones. */

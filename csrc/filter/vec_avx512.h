@@ -55,11 +55,6 @@ B2I_KERNEL void vec_store_lane(uint8_t *p, vec v, size_t lane)
     _mm_storeu_si128((__m128i *)p, part);
 }
 
-B2I_KERNEL vec vec_zero(void)
-{
-    return _mm512_setzero_si512();
-}
-
 /* In each lane: bytes of a and b in turn, from the lower or the upper halves. */
 B2I_KERNEL vec vec_zip_lo(vec a, vec b)
 {
@@ -95,6 +90,76 @@ B2I_KERNEL vec vec_shr(vec v, int nbits)
 B2I_KERNEL vec vec_shl(vec v, int nbits)
 {
     return _mm512_slli_epi16(v, (unsigned)nbits);
+}
+
+/* ---- for shuffle_weave.h: a vector is one lane ---- */
+
+#define VEC_HAS_LOOKUP
+#define VEC_IS_ROW
+
+/* Byte x is byte index[x] of v. */
+B2I_KERNEL vec vec_lookup(vec v, vec index)
+{
+    return _mm512_permutexvar_epi8(index, v);
+}
+
+typedef __mmask64 vec_mask;
+
+/* Of bytes that are 0 or 0xFF. */
+B2I_KERNEL vec_mask vec_mask_load(const uint8_t *p)
+{
+    return _mm512_movepi8_mask(vec_load(p));
+}
+
+/* b where the mask is set. */
+B2I_KERNEL vec vec_choose(vec_mask mask, vec a, vec b)
+{
+    return _mm512_mask_blend_epi8(mask, a, b);
+}
+
+/* Four vectors as rows of four lanes, transposed. */
+B2I_KERNEL void swap_lanes(vec *v, size_t apart)
+{
+    vec ab = _mm512_shuffle_i64x2(v[0], v[apart], 0x44);
+    vec cd = _mm512_shuffle_i64x2(v[2 * apart], v[3 * apart], 0x44);
+    vec ab_hi = _mm512_shuffle_i64x2(v[0], v[apart], 0xEE);
+    vec cd_hi = _mm512_shuffle_i64x2(v[2 * apart], v[3 * apart], 0xEE);
+    v[0] = _mm512_shuffle_i64x2(ab, cd, 0x88);
+    v[apart] = _mm512_shuffle_i64x2(ab, cd, 0xDD);
+    v[2 * apart] = _mm512_shuffle_i64x2(ab_hi, cd_hi, 0x88);
+    v[3 * apart] = _mm512_shuffle_i64x2(ab_hi, cd_hi, 0xDD);
+}
+
+/* q vectors as rows of q parts, transposed: q planes to q times W bytes of each, and back. */
+B2I_KERNEL void vec_swap_parts(vec *v, size_t q)
+{
+    if (q == 2) {
+        vec low = _mm512_shuffle_i64x2(v[0], v[1], 0x44);
+        v[1] = _mm512_shuffle_i64x2(v[0], v[1], 0xEE);
+        v[0] = low;
+    } else if (q == 4) {
+        swap_lanes(v, 1);
+    } else if (q == 8) {
+        B2I_UNROLL
+        for (size_t i = 0; i < 8; i += 2) {
+            vec low = _mm512_unpacklo_epi64(v[i], v[i + 1]);
+            v[i + 1] = _mm512_unpackhi_epi64(v[i], v[i + 1]);
+            v[i] = low;
+        }
+        swap_lanes(v, 2);
+        swap_lanes(v + 1, 2);
+    }
+}
+
+/* Vector r for m = 4: place s of each 4 becomes place s + r, modulo 4. */
+B2I_KERNEL vec vec_turn(vec v, size_t r, size_t m)
+{
+    if (m != 4 || r == 0) {
+        return v;
+    }
+    return r == 1   ? _mm512_permutex_epi64(v, 0x39)
+           : r == 2 ? _mm512_permutex_epi64(v, 0x4E)
+                    : _mm512_permutex_epi64(v, 0x93);
 }
 
 /*

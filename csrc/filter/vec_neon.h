@@ -43,11 +43,6 @@ B2I_KERNEL void vec_store_lane(uint8_t *p, vec v, size_t lane)
     vec_store(p, v);
 }
 
-B2I_KERNEL vec vec_zero(void)
-{
-    return vdupq_n_u8(0);
-}
-
 /* In each lane: bytes of a and b in turn, from the lower or the upper halves. */
 B2I_KERNEL vec vec_zip_lo(vec a, vec b)
 {
@@ -59,16 +54,38 @@ B2I_KERNEL vec vec_zip_hi(vec a, vec b)
     return vzip2q_u8(a, b);
 }
 
-/* Byte x is byte index[x] of v; 0 where that is 16 or more. */
+/* Byte x is byte index[x] of v. */
 #define VEC_HAS_LOOKUP
 B2I_KERNEL vec vec_lookup(vec v, vec index)
 {
     return vqtbl1q_u8(v, index);
 }
 
-B2I_KERNEL vec vec_or(vec a, vec b)
+typedef vec vec_mask;
+
+/* Of bytes that are 0 or 0xFF. */
+B2I_KERNEL vec_mask vec_mask_load(const uint8_t *p)
 {
-    return vorrq_u8(a, b);
+    return vec_load(p);
+}
+
+/* b where the mask is set. */
+B2I_KERNEL vec vec_choose(vec_mask mask, vec a, vec b)
+{
+    return vbslq_u8(mask, b, a);
+}
+
+#define ZIPPED(bits, upper, a, b)                                                                  \
+    vreinterpretq_u8_u##bits(                                                                      \
+        (upper) ? vzip2q_u##bits(vreinterpretq_u##bits##_u8(a), vreinterpretq_u##bits##_u8(b))     \
+                : vzip1q_u##bits(vreinterpretq_u##bits##_u8(a), vreinterpretq_u##bits##_u8(b)))
+
+/* Parts of 16 / q bytes of a and b in turn, from the lower or the upper halves. */
+B2I_KERNEL vec vec_zip_parts(vec a, vec b, size_t q, bool upper)
+{
+    return q == 2   ? ZIPPED(64, upper, a, b)
+           : q == 4 ? ZIPPED(32, upper, a, b)
+                    : ZIPPED(16, upper, a, b);
 }
 
 /* The even bytes of a, then those of b; and the odd ones. */
