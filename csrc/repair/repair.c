@@ -222,7 +222,9 @@ static b2c_status plan(repair_job *j, b2c_error *err)
     if (!j->is_array && check_sizes(j, j->nchunks, j->size, &why) != B2C_OK) {
         why.field = "chunksize";
         B2I_TRY(b2i_note(&j->to, B2C_PART_FRAME, NULL, 0, &why, err));
-        j->size = 0; /* sound chunks tell their own */
+        bool is_only = j->found.has_sizes && j->nchunks == 1 && now->nbytes < j->size &&
+                       check_sizes(j, 1, now->nbytes, &why) == B2C_OK;
+        j->size = is_only ? now->nbytes : 0; /* sound chunks tell their own */
     }
     j->last = j->size;
     if (!j->is_array && j->size > 0 && j->nchunks > 0 && now->nbytes > (j->nchunks - 1) * j->size &&
