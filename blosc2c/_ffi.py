@@ -768,6 +768,17 @@ class Handle:
         check(lib.b2c_schunk_update_special(ptr, chunk, lib.B2C_SPECIAL_ZERO, ffi.NULL, err), err, path)
         self.tell(ptr)
 
+    def settle(self) -> None:
+        """Store what closing would; nothing when somebody is using the object, or is told of a failure."""
+        if not self._turns.acquire(blocking=False):
+            return
+        try:
+            if self not in _local.lent and not (self._writer or self._is_read() or self.is_closed):
+                with self._alone() as ptr:
+                    lib.b2c_schunk_settle(ptr, new_error())
+        finally:
+            self._turns.release()
+
     def add_follower(self, follower: Any) -> None:
         """Let it be told of every new state, by follow(ptr), as long as it lives."""
         key, followers = id(follower), self._followers
@@ -833,6 +844,12 @@ class Handle:
         handles.pop(id(self), None)
         if self._ptr is not None:
             by_address.pop(self._address, None)
+
+
+def writers() -> list[Handle]:
+    """The open handles that write to files."""
+    handles = [ref() for ref in list(_handles.values())]
+    return [h for h in handles if h is not None and h.writes_to is not None and not h.is_closed]
 
 
 def _after_fork() -> None:

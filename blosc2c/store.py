@@ -5,11 +5,12 @@ SPDX-License-Identifier: BSD-3-Clause
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 from typing import TYPE_CHECKING, Any
 
-from . import containers, params
+from . import _ffi, containers, params
 from . import limits as bounds
 from ._ffi import Handle, check, ffi, lib, new_error
 from .errors import FormatError, ParameterError
@@ -61,6 +62,8 @@ def open_handle(
     place : `path`, absolute, because it may be opened again when the working directory is another one
     """
     c_mode = _c_mode(mode, mmap_mode, locking, copy)
+    if mode != "r" and mmap_mode != "c" and not locking:
+        _settle_writers(place)
     err = new_error()
     out = ffi.new("b2c_schunk **")
     status = lib.b2c_schunk_open(os.fsencode(place), offset, c_mode, bounds.c_limits_of(limits), out, err)
@@ -75,6 +78,15 @@ def open_handle(
     if locking:
         handle.locks = path
     return handle
+
+
+def _settle_writers(place: str) -> None:
+    """Who has a file open for writing here must not change it by no more than closing it later."""
+    for handle in _ffi.writers():
+        owner = None if handle.owner is None else handle.owner()
+        with contextlib.suppress(OSError):  # not there any more
+            if owner is not None and os.path.samefile(owner._source.place, place):
+                handle.settle()
 
 
 def _is_contiguous(handle: Handle, path: str) -> bool:

@@ -340,6 +340,12 @@ b2c_status b2c_schunk_flush(b2c_schunk *schunk, b2c_error *err)
     RETURN_EDIT(schunk, b2i_schunk_flush(schunk, err));
 }
 
+b2c_status b2c_schunk_settle(b2c_schunk *schunk, b2c_error *err)
+{
+    NEED(schunk);
+    return b2i_schunk_settle(schunk, err);
+}
+
 b2c_status b2c_schunk_verify_chunk(const b2c_schunk *schunk, b2c_ctx *ctx, uint64_t nchunk,
                                    int *has_checksum, b2c_error *err)
 {

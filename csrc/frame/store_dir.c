@@ -115,14 +115,20 @@ static b2c_status dir_check(b2i_store *store, b2i_entry entry, b2i_span chunk, b
 
 /* ---- opening and closing ---- */
 
+static b2c_status dir_settle(b2i_store *store, b2c_schunk *s, b2c_error *err)
+{
+    b2i_dir_store *d = (b2i_dir_store *)store;
+    return d->is_dirty ? b2i_dir_settle(d, s, err) : B2C_OK;
+}
+
 static b2c_status dir_close(b2i_store *store, b2c_schunk *s, b2c_error *err)
 {
     b2i_dir_store *d = (b2i_dir_store *)store;
     b2c_status st = B2C_OK;
     bool is_mine =
         store->is_writable && !store->failed && s != NULL && (s->changed || b2i_fs_claim(d->dir));
-    if (is_mine && d->is_dirty) {
-        st = b2i_dir_settle(d, s, err);
+    if (is_mine) {
+        st = dir_settle(store, s, err);
         if (st == B2C_E_CONFLICT && !s->changed) {
             st = B2C_OK; /* another writer's frame, to which this one has added nothing */
         }
@@ -163,6 +169,7 @@ static const b2i_store_ops dir_ops = {
     .commit = b2i_dir_commit,
     .begin = b2i_dir_begin,
     .rollback = b2i_dir_rollback,
+    .settle = dir_settle,
     .is_current = dir_is_current,
     .is_same = dir_is_same,
     .recover = b2i_dir_recover,

@@ -87,14 +87,25 @@ static void free_store(b2i_file_store *f)
     b2i_free(f);
 }
 
+static b2c_status file_settle(b2i_store *store, b2c_schunk *s, b2c_error *err)
+{
+    b2i_file_store *f = (b2i_file_store *)store;
+    if (!f->is_unpacked && !f->is_dirty) {
+        return B2C_OK;
+    }
+    B2I_TRY(b2i_file_pack(f, s, err));
+    f->has_written = false; /* its lengths do not tell a packed frame from another writer's */
+    return B2C_OK;
+}
+
 static b2c_status file_close(b2i_store *store, b2c_schunk *s, b2c_error *err)
 {
     b2i_file_store *f = (b2i_file_store *)store;
     b2c_status st = B2C_OK;
     bool is_mine = store->is_writable && !store->failed && s != NULL &&
                    (s->changed || b2i_fs_claim(f->io->ops->fd(f->io)));
-    if (is_mine && (f->is_unpacked || f->is_dirty)) {
-        st = b2i_file_pack(f, s, err);
+    if (is_mine) {
+        st = file_settle(store, s, err);
         if (st == B2C_E_CONFLICT && !s->changed) {
             st = B2C_OK; /* another writer's frame, to which this one has added nothing */
         }
@@ -119,6 +130,7 @@ static const b2i_store_ops file_ops = {
     .begin = b2i_file_begin,
     .rollback = b2i_file_rollback,
     .compact = b2i_file_compact,
+    .settle = file_settle,
     .is_current = file_is_current,
     .is_same = file_is_same,
     .recover = b2i_file_recover,

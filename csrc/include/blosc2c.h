@@ -671,6 +671,13 @@ B2C_API B2C_MUST_USE b2c_status b2c_schunk_rollback(b2c_schunk *schunk, b2c_erro
 /* Everything is stored and on the medium on return, at any level of durability. */
 B2C_API B2C_MUST_USE b2c_status b2c_schunk_flush(b2c_schunk *schunk, b2c_error *err);
 
+/*
+ * Stores what closing would: closing then leaves the file alone, unless it is edited again.  For
+ * who opens it for writing beside this schunk, and would be told of a conflict otherwise.  Does
+ * nothing without changes, in a transaction, and with a lock file.  Counts as an edit.
+ */
+B2C_API B2C_MUST_USE b2c_status b2c_schunk_settle(b2c_schunk *schunk, b2c_error *err);
+
 /* -- with other processes -- */
 
 /*

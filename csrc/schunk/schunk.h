@@ -287,6 +287,7 @@ void b2i_schunk_rollback(b2c_schunk *s);
 
 /* Makes everything stored and synchronised; rewrites without dead space. */
 b2c_status b2i_schunk_flush(b2c_schunk *s, b2c_error *err);
+b2c_status b2i_schunk_settle(b2c_schunk *s, b2c_error *err);
 b2c_status b2i_schunk_compact(b2c_schunk *s, b2c_error *err);
 
 /*

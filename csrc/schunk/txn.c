@@ -149,6 +149,19 @@ b2c_status b2i_schunk_flush(b2c_schunk *s, b2c_error *err)
     return st;
 }
 
+b2c_status b2i_schunk_settle(b2c_schunk *s, b2c_error *err)
+{
+    b2i_store *store = s->store;
+    bool has_own = store->is_writable && !store->failed && s->changed && s->saved == NULL;
+    if (!has_own || s->lock != NULL || store->ops->settle == NULL) {
+        return B2C_OK;
+    }
+    b2c_status st = store->ops->settle(store, s, err);
+    store->failed = st != B2C_OK;
+    s->edits++;
+    return st;
+}
+
 b2c_status b2i_schunk_compact(b2c_schunk *s, b2c_error *err)
 {
     B2I_TRY(b2i_schunk_check_writable(s, err));

@@ -405,6 +405,7 @@ static void test_commits(void)
     REFUSED(b2c_schunk_commit(NULL, &err));
     REFUSED(b2c_schunk_rollback(NULL, &err));
     REFUSED(b2c_schunk_flush(NULL, &err));
+    REFUSED(b2c_schunk_settle(NULL, &err));
     FAILS(B2C_E_ARGUMENT, b2c_schunk_commit(s, &err));
     FAILS(B2C_E_ARGUMENT, b2c_schunk_rollback(s, &err));
     CHECK_EQ(b2c_schunk_begin(s, &err), B2C_OK);

@@ -326,6 +326,40 @@ static void test_readers(uint8_t storage)
     b2c_schunk_free(r);
 }
 
+/* ---- what is stored before another handle is opened ---- */
+
+static void test_settling(int storage)
+{
+    char path[300];
+    uint8_t data[CHUNK] = { 1 };
+    b2c_schunk_info info;
+    snprintf(path, sizeof path, "%s/settled%d", dir, storage);
+    b2c_schunk *first = make(storage, path, CHUNK);
+    for (int i = 0; i < 2; i++) { /* it can be edited afterwards */
+        CHECK_EQ(b2c_schunk_append(first, ctx, data, CHUNK, &err), B2C_OK);
+        CHECK_EQ(b2c_schunk_settle(first, &err), B2C_OK);
+        CHECK_EQ(b2c_schunk_settle(first, &err), B2C_OK);
+    }
+    b2c_schunk *second = open_as(path, B2C_OPEN_UPDATE);
+    CHECK_EQ(b2c_schunk_close(first, &err), B2C_OK);
+    CHECK_EQ(b2c_schunk_append(second, ctx, data, CHUNK, &err), B2C_OK);
+    CHECK_EQ(b2c_schunk_begin(second, &err), B2C_OK);
+    CHECK_EQ(b2c_schunk_append(second, ctx, data, CHUNK, &err), B2C_OK);
+    CHECK_EQ(b2c_schunk_settle(second, &err), B2C_OK); /* not what may be rolled back */
+    CHECK_EQ(b2c_schunk_rollback(second, &err), B2C_OK);
+    CHECK_EQ(b2c_schunk_settle(second, &err), B2C_OK);
+    first = open_as(path, B2C_OPEN_UPDATE);
+    CHECK_EQ(b2c_schunk_settle(first, &err), B2C_OK); /* nothing of its own */
+    b2c_schunk_info_get(first, &info);
+    CHECK_EQ(info.nchunks, 3);
+    CHECK_EQ(b2c_schunk_append(first, ctx, data, CHUNK, &err), B2C_OK);
+    CHECK_EQ(b2c_schunk_flush(first, &err), B2C_OK);
+    CHECK_EQ(b2c_schunk_append(second, ctx, data, CHUNK, &err), B2C_E_CONFLICT);
+    CHECK_EQ(b2c_schunk_settle(second, &err), B2C_OK); /* read-only by now */
+    b2c_schunk_free(second);
+    CHECK_EQ(b2c_schunk_close(first, &err), B2C_OK);
+}
+
 /* ---- opening while another handle edits ---- */
 
 static b2c_schunk *writer;
@@ -449,6 +483,8 @@ int main(void)
     test_a_killed_parent(false);
     test_readers(B2C_STORAGE_FILE);
     test_readers(B2C_STORAGE_DIR);
+    test_settling(B2C_STORAGE_FILE);
+    test_settling(B2C_STORAGE_DIR);
     test_opening_beside_an_edit(B2C_STORAGE_FILE);
     test_opening_beside_an_edit(B2C_STORAGE_DIR);
     b2c_ctx_free(ctx);

@@ -233,3 +233,63 @@ def test_what_killed_writers_left_is_removed(tmp_path):
             s.compact()
     assert target.read_bytes() == b"precious"
     assert b2.verify(path)
+
+
+@pytest.mark.parametrize("level", ["none", "process", "commit"])
+@pytest.mark.parametrize("edit", [*EDITS, lambda s: None])
+def test_closing_what_was_stored_before_disturbs_nobody(edit, level, disk, tmp_path):
+    """As in ``s = open(...)`` where s is the writer that has made the file."""
+    path = tmp_path / "x"
+    mine = create(path, disk, durability=level)
+    edit(mine)
+    expected, values, meta = state(mine)
+    with b2.open(path, "a") as theirs:
+        assert state(theirs) == (expected, values, meta)
+        mine.close()
+        append(theirs)
+        theirs.update_data(0, DATA[7], True)
+        expected = [DATA[7], *expected[1:], DATA[5]]
+        assert state(theirs) == (expected, values, meta)
+    for lib in (b2, blosc2):
+        with lib.open(path, mode="r") as seen:
+            assert state(seen) == (expected, values, meta)
+    assert b2.verify(path)
+    assert os.listdir(tmp_path) == ["x"]
+
+
+def test_who_is_opened_beside_may_be_edited_first(disk, tmp_path):
+    mine = create(tmp_path / "x", disk)
+    b2.open(tmp_path / "x", "a").close()
+    for edit in EDITS:
+        edit(mine)
+        b2.open(tmp_path / "x", "a").close()
+    expected = state(mine)
+    mine.close()
+    with blosc2.open(str(tmp_path / "x"), mode="r") as seen:
+        assert state(seen) == expected
+    assert b2.verify(tmp_path / "x")
+
+
+def test_opening_beside_a_transaction_commits_nothing(tmp_path):
+    mine = create(tmp_path / "x", "file")
+    with mine.transaction():
+        append(mine)
+        with b2.open(tmp_path / "x", "a") as theirs:
+            assert theirs.nchunks == 3
+    assert mine.nchunks == 4
+
+
+def test_arrays_that_are_opened_again(tmp_path):
+    path = tmp_path / "x.b2nd"
+    a = b2.zeros((10,), urlpath=path)
+    a[:3] = 1
+    a = b2.open(path, "a")
+    a[3:] = 5
+    a.resize((12,))
+    a = b2.open(path, "a")
+    a.vlmeta["n"] = 7
+    a[:2] = 2
+    a.close()
+    for lib in (b2, blosc2):
+        seen = lib.open(path, mode="r")
+        assert seen[...].tolist() == [2, 2, 1, 5, 5, 5, 5, 5, 5, 5, 0, 0] and seen.vlmeta["n"] == 7
