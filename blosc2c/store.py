@@ -99,7 +99,7 @@ def _is_contiguous(handle: Handle, path: str) -> bool:
 
 def open(
     urlpath: Path | None = None,
-    mode: str = "r",
+    mode: str | None = "r",
     offset: int = 0,
     dataset: None = None,
     hdf5_index: None = None,
@@ -113,7 +113,7 @@ def open(
     ----------
     urlpath : path of the file or directory; `path` is another name for it.  Or an object to read
         from: with ``read_at(offset, size)``, or a file object; see reader.open_reader()
-    mode : "r" to read; "a" to read and change; "w" empties an SChunk first, while an array keeps
+    mode : "r" to read; "a" (or None) to read and change; "w" empties an SChunk first, while an array keeps
         its shape and items, as in Python-Blosc2
     offset : byte in the file where the frame starts
     dataset, hdf5_index : None; they are for HDF5 files, as shared_cache and storage_options are for
@@ -152,28 +152,29 @@ def _shown(schunk: SChunk) -> SChunk | NDArray:
     return schunk if array is None else array
 
 
-def open_schunk(urlpath: Path, mode: str = "r", offset: int = 0, **kwargs: Any) -> SChunk:
+def open_schunk(urlpath: Path, mode: str | None = "r", offset: int = 0, **kwargs: Any) -> SChunk:
     """open() that gives an SChunk, also for the chunks of an array."""
     return _open(urlpath, mode, offset, kwargs)
 
 
-def open_array(urlpath: Path, mode: str = "r", offset: int = 0, **kwargs: Any) -> NDArray:
+def open_array(urlpath: Path, mode: str | None = "r", offset: int = 0, **kwargs: Any) -> NDArray:
     """open() that gives an NDArray; FormatError for a frame without one."""
     return NDArray._from_schunk(_open(urlpath, mode, offset, kwargs))
 
 
-def _open(urlpath: Path | None, mode: str, offset: int, kwargs: dict[str, Any]) -> SChunk:
+def _open(urlpath: Path | None, mode: str | None, offset: int, kwargs: dict[str, Any]) -> SChunk:
     if kwargs or mode != "r" or type(offset) is not int or offset or type(urlpath) is not str:
         return _open_as_told(urlpath, mode, offset, kwargs)
     return _open_path(to_path(urlpath), "r", 0, None, params.wants_lock(None, None), False, kwargs)
 
 
-def _open_as_told(urlpath: Path | None, mode: str, offset: int, kwargs: dict[str, Any]) -> SChunk:
+def _open_as_told(urlpath: Path | None, mode: str | None, offset: int, kwargs: dict[str, Any]) -> SChunk:
     if urlpath is None:
         raise TypeError("open() needs a urlpath")
     params.check_deserialize(kwargs.pop("deserialize", None))
     params.drop_not_offered(kwargs)
     params.reject_unknown(kwargs, _KEYWORDS, "open()")
+    mode = "a" if mode is None else mode  # as in Storage
     if mode not in params.MODES:
         raise ParameterError(f"mode must be one of {params.MODES}, not {mode!r}", field="mode")
     if kwargs.get("mmap_mode") == "w+":

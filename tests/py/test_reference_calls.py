@@ -616,3 +616,19 @@ def test_the_codec_that_is_left_open(name):
     code = f"import {name} as b2; print(b2.get_compressor())"  # where nothing has been set
     done = subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, check=True)
     assert done.stdout == "blosclz\n"
+
+
+# ---- Keywords that are None ------------------------------------------------
+
+
+@BOTH
+def test_without_a_mode_files_are_opened_to_be_changed(lib, tmp_path):
+    path = tmp_path / "x.b2frame"
+    s = lib.SChunk(chunksize=4, data=b"1234", urlpath=path)
+    del s
+    with lib.open(path, mode=None) as s:
+        assert s.mode == "a" and s.append_data(b"5678") == 2
+    del s
+    assert lib.open(path, None, 0, mmap_mode="r").mode == "r"
+    with lib.open(path, mode=None, mmap_mode="c") as s:
+        assert s[:] == b"12345678"
