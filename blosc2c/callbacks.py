@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from . import _ffi
 from ._ffi import Handle, check, ffi, lib, new_error
-from .errors import ParameterError
+from .errors import NotFoundError, ParameterError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -271,15 +271,15 @@ class Callbacks:
         called = self.handle.called.get(kind)
         if called is None or called.name != func_name:
             now = "none" if called is None else repr(called.name)
-            raise ParameterError(f"there is no {kind}filter {func_name!r}, but {now}", field="func_name")
+            raise NotFoundError(f"there is no {kind}filter {func_name!r}, but {now}", field="func_name")
         self._set(kind, None, None)
 
     def remove_prefilter(self, func_name: str, _new_ctx: bool = True) -> None:
-        """Remove the pre-filter of this name; ParameterError when it is not set."""
+        """Remove the pre-filter of this name; NotFoundError when it is not set."""
         self._remove("pre", func_name)
 
     def remove_postfilter(self, func_name: str, _new_ctx: bool = True) -> None:
-        """Remove the post-filter of this name; ParameterError when it is not set."""
+        """Remove the post-filter of this name; NotFoundError when it is not set."""
         self._remove("post", func_name)
 
 

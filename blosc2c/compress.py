@@ -191,12 +191,9 @@ def compress(
     >>> len(chunk) < 100 and decompress(chunk) == bytes(80_000)
     True
     """
-    data = in_buffer(src)
     if typesize is None:
         typesize = memoryview(src).itemsize
     typesize = to_int(typesize, "typesize", 1, MAX_TYPESIZE)
-    if len(data) % typesize and not _ignore_multiple_size:
-        raise ParameterError(f"{len(data)} bytes are no multiple of typesize {typesize}", field="typesize")
     cparams = CParams(
         codec=runtime.default_codec() if codec is None else codec,
         clevel=clevel,
@@ -204,6 +201,9 @@ def compress(
         blocksize=runtime.get_blocksize(),
         filters=[Filter.NOFILTER] * 5 + [to_enum(Filter, filter, "filters", user_ids=True)],
     )
+    data = in_buffer(src)  # not before: a wrong parameter is told of whatever src is
+    if len(data) % typesize and not _ignore_multiple_size:
+        raise ParameterError(f"{len(data)} bytes are no multiple of typesize {typesize}", field="typesize")
     return _encode(data, cparams.to_c(), cparams.nthreads)
 
 

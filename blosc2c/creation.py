@@ -488,12 +488,12 @@ def arange(
     start, stop, step : as in NumPy
     shape : of the result, in C order; None: one axis
 
-    Raises TypeError for more than two booleans.
+    Raises TypeError for more than two booleans, ZeroDivisionError for a step of 0.
     """
     if stop is None:
         start, stop = 0, start
     if step == 0:
-        raise ParameterError("step must not be zero", field="step")
+        raise ZeroDivisionError("step must not be zero")  # as in NumPy
     try:
         n = max(math.ceil((stop - start) / step), 0)
     except (OverflowError, ValueError):

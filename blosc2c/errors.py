@@ -90,7 +90,7 @@ class UnknownFilterError(ParameterError):
     """A filter that is neither built in nor registered."""
 
 
-class ReadOnlyError(Blosc2Error, ValueError):
+class ReadOnlyError(Blosc2Error, RuntimeError, ValueError):
     """A change of something that was opened for reading."""
 
 
@@ -103,14 +103,14 @@ class FrameExistsError(Blosc2Error, FileExistsError, RuntimeError):
 
 
 class NotFoundError(Blosc2Error, KeyError, RuntimeError, ValueError):
-    """No metalayer or field of that name."""
+    """No metalayer, field or callback of that name."""
 
 
 class ClosedError(Blosc2Error, ValueError):
     """Use of an object after its close()."""
 
 
-class LimitError(Blosc2Error, ValueError):
+class LimitError(Blosc2Error, RuntimeError, ValueError):
     """Beyond a limit of the format, or of what is accepted from untrusted input."""
 
 

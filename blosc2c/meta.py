@@ -181,6 +181,9 @@ class Meta(Mapping[str, Any]):
             status = lib.b2c_schunk_meta_update(ptr, check_name(name), packed, len(packed), err)
             check(status, err, schunk.urlpath)
 
+    def __delitem__(self, name: str) -> None:
+        raise NotImplementedError("fixed metalayers cannot be removed; use vlmeta for what may be")
+
     def __iter__(self) -> Iterator[str]:
         schunk = self._schunk
         with schunk.handle as ptr:

@@ -251,7 +251,7 @@ def save_tensor(
 
     Raises FrameExistsError when the file is there; pass mode="w" to replace it.
     """
-    size = pack_tensor(tensor, chunksize, urlpath=urlpath, **kwargs)
+    size = pack_tensor(tensor, chunksize, urlpath=to_path(urlpath), **kwargs)
     assert isinstance(size, int)
     return size
 

@@ -22,11 +22,11 @@ BASES = {
     "RenamedError": (errors.ParameterError, TypeError, NameError),
     "UnknownCodecError": (errors.ParameterError,),
     "UnknownFilterError": (errors.ParameterError,),
-    "ReadOnlyError": (ValueError,),
+    "ReadOnlyError": (RuntimeError, ValueError),
     "ChunkIndexError": (IndexError, RuntimeError),
     "FrameExistsError": (FileExistsError, RuntimeError),
     "ClosedError": (ValueError,),
-    "LimitError": (ValueError,),
+    "LimitError": (RuntimeError, ValueError),
 }
 
 EXPECTED = {

@@ -663,12 +663,12 @@ def test_the_last_filter_replaces_the_one_before(schunk):
     schunk.update_data(2, np.arange(5, dtype="<i4"))
     assert np.array_equal(items(schunk)[-5:], np.arange(5) * 2)
     assert [name for name, f in b2.prefilter_funcs.items() if f is twice] == ["twice"]
-    with pytest.raises(b2.ParameterError, match="twice"):
+    with pytest.raises(b2.NotFoundError, match="twice"):
         schunk.remove_prefilter("thrice")
     schunk.remove_prefilter("twice")
-    with pytest.raises(b2.ParameterError, match="none"):
+    with pytest.raises(b2.NotFoundError, match="none"):
         schunk.remove_prefilter("twice")
-    with pytest.raises(b2.ParameterError):
+    with pytest.raises(b2.NotFoundError):
         schunk.remove_postfilter("twice")
 
 

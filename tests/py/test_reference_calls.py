@@ -632,3 +632,52 @@ def test_without_a_mode_files_are_opened_to_be_changed(lib, tmp_path):
     assert lib.open(path, None, 0, mmap_mode="r").mode == "r"
     with lib.open(path, mode=None, mmap_mode="c") as s:
         assert s[:] == b"12345678"
+
+
+# ---- Which of two errors ---------------------------------------------------
+
+
+@BOTH
+@pytest.mark.parametrize("src", ["x" * 8, ["x"] * 8])
+@pytest.mark.parametrize("kw", [{"typesize": 0}, {"typesize": -1}, {"clevel": 10}, {"clevel": -1}], ids=str)
+def test_parameters_are_looked_at_before_the_data(lib, src, kw):
+    with pytest.raises(ValueError):
+        lib.compress(src, **kw)
+    with pytest.raises(TypeError):
+        lib.compress(src, typesize=1)
+
+
+@BOTH
+def test_metalayers_are_not_removed(lib):
+    s = lib.SChunk(meta={"a": 1})
+    with pytest.raises(NotImplementedError):
+        del s.meta["a"]
+    assert s.meta["a"] == 1
+
+
+@BOTH
+def test_a_filter_that_is_not_set_is_not_removed(lib):
+    with pytest.raises(KeyError):
+        lib.SChunk(dparams={"nthreads": 1}).remove_postfilter("f")
+
+
+@BOTH
+def test_special_values_of_what_cannot_be_changed(lib, tmp_path):
+    s = lib.SChunk(chunksize=4, urlpath=tmp_path / "x")
+    with pytest.raises(RuntimeError):
+        s.fill_special(1 << 40, lib.SpecialValue.ZERO, None)
+    del s
+    with pytest.raises(RuntimeError):
+        lib.open(tmp_path / "x", mode="r").fill_special(1, lib.SpecialValue.ZERO)
+
+
+@pytest.mark.parametrize("lib", [b2, blosc2, np])
+def test_steps_of_nothing_are_divisions_by_zero(lib):
+    with pytest.raises(ZeroDivisionError):
+        lib.arange(0, 10, 0)
+
+
+def test_saving_to_nowhere_is_refused():
+    for save in (b2.save_array, b2.save_tensor):
+        with pytest.raises(TypeError, match="NoneType"):
+            save(np.arange(3), None)
