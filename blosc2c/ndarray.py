@@ -302,9 +302,8 @@ class NDArray(Operators):
 
     @property
     def cratio(self) -> float:
-        """nbytes / cbytes; 0.0 for an empty array."""
-        cbytes = self.cbytes
-        return self.nbytes / cbytes if cbytes else 0.0
+        """Bytes of the chunks, which are padded to whole ones, / cbytes; 0.0 for an empty array."""
+        return self._schunk.cratio
 
     @property
     def chunksize(self) -> int:

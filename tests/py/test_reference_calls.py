@@ -681,3 +681,14 @@ def test_saving_to_nowhere_is_refused():
     for save in (b2.save_array, b2.save_tensor):
         with pytest.raises(TypeError, match="NoneType"):
             save(np.arange(3), None)
+
+
+# ---- Facts -----------------------------------------------------------------
+
+
+@BOTH
+def test_ratios_are_those_of_what_is_stored(lib):
+    """With the padding of chunks, which takes room."""
+    for shape in ((10, 10), (3,), ()):
+        a = lib.asarray(np.ones(shape, "i4"), chunks=[min(n, 4) for n in shape])
+        assert a.cratio == a.schunk.cratio == a.schunk.nbytes / a.cbytes
