@@ -73,6 +73,7 @@ from .runtime import (
     VERSION_DATE,
     VERSION_STRING,
     __version__,
+    blosclib_version,
     clib_info,
     compressor_list,
     detect_number_of_cores,
@@ -159,6 +160,7 @@ if TYPE_CHECKING:
     from .vlblocks import vlcompress, vldecompress, vldecompress_block
 
     cpu_info: dict[str, Any]
+    ncores: int
     nthreads: int
 
 # Modules that take time to import, and the public names in them.
@@ -240,6 +242,7 @@ __all__ = [
     "array",
     "asarray",
     "astype",
+    "blosclib_version",
     "clib_info",
     "compact",
     "compress",
@@ -278,6 +281,7 @@ __all__ = [
     "load_array",
     "load_tensor",
     "nans",
+    "ncores",
     "ndarray_from_cframe",
     "nthreads",
     "ones",
@@ -335,6 +339,8 @@ if not TYPE_CHECKING:
             return runtime.get_nthreads()
         if name == "cpu_info":
             value = get_cpu_info()
+        elif name == "ncores":
+            value = detect_number_of_cores()
         elif name in _HOME:
             from importlib import import_module
 

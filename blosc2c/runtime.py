@@ -16,6 +16,7 @@ from .params import Codec, Filter, number_of, to_enum, to_int
 __version__: str = text(lib.b2c_version())
 VERSION_STRING: str = __version__
 VERSION_DATE = "2026-11-20"
+blosclib_version = f"{VERSION_STRING} ({VERSION_DATE})"
 
 _FOR_ARRAYS = (Codec.NDLZ, Codec.ZFP_ACC, Codec.ZFP_PREC, Codec.ZFP_RATE)
 

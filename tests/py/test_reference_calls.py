@@ -692,3 +692,9 @@ def test_ratios_are_those_of_what_is_stored(lib):
     for shape in ((10, 10), (3,), ()):
         a = lib.asarray(np.ones(shape, "i4"), chunks=[min(n, 4) for n in shape])
         assert a.cratio == a.schunk.cratio == a.schunk.nbytes / a.cbytes
+
+
+@BOTH
+def test_versions_and_cores(lib):
+    assert isinstance(lib.blosclib_version, str) and "." in lib.blosclib_version
+    assert lib.ncores == lib.detect_number_of_cores() >= 1
