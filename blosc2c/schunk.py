@@ -264,6 +264,8 @@ class SChunk(Editing, Callbacks, VLBlocks):
         """Give a new super-chunk its contents: when the body raises, there is what it has replaced."""
         try:
             yield
+            if self.urlpath is not None and not self.handle.is_closed:  # for who never closes it
+                self._edit(lib.b2c_schunk_settle)
         except BaseException:
             with contextlib.suppress(Exception):  # it may fail for the same reason
                 self.close()

@@ -698,3 +698,27 @@ def test_ratios_are_those_of_what_is_stored(lib):
 def test_versions_and_cores(lib):
     assert isinstance(lib.blosclib_version, str) and "." in lib.blosclib_version
     assert lib.ncores == lib.detect_number_of_cores() >= 1
+
+
+# ---- Files that nobody has closed ------------------------------------------
+
+NEW = {
+    "asarray": lambda lib, path: lib.asarray(np.arange(100), urlpath=path),
+    "zeros": lambda lib, path: lib.zeros((100,), urlpath=path),
+    "copy": lambda lib, path: lib.arange(100).copy(urlpath=path),
+    "SChunk": lambda lib, path: lib.SChunk(chunksize=80, data=np.arange(100), urlpath=path),
+}
+
+
+@BOTH
+@pytest.mark.parametrize("new", NEW)
+def test_new_files_are_ordinary_frames(lib, new, tmp_path):
+    """Without the room and the holes of those that are being changed."""
+    path = tmp_path / "x"
+    made = NEW[new](lib, path)
+    frame = path.read_bytes()
+    assert len(frame) < 5000
+    for reader in (b2, blosc2):
+        assert np.array_equal(reader.from_cframe(frame)[:], made[:])
+    made[:3] = np.array([7, 8, 9], getattr(made, "dtype", int))
+    assert np.array_equal(lib.open(path)[:], made[:])
