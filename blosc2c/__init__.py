@@ -107,14 +107,17 @@ if TYPE_CHECKING:
         full,
         full_like,
         linspace,
+        matrix_transpose,
         nans,
         ones,
         ones_like,
+        permute_dims,
         reshape,
         save,
         squeeze,
         stack,
         take,
+        transpose,
         uninit,
         zeros,
         zeros_like,
@@ -168,8 +171,8 @@ _LAZY = {
     "conversion": "convert",
     "creation": """
         arange array asarray astype concat copy empty empty_like expand_dims eye frombuffer fromiter
-        full full_like linspace nans ones ones_like reshape save squeeze stack take uninit zeros
-        zeros_like
+        full full_like linspace matrix_transpose nans ones ones_like permute_dims reshape save squeeze
+        stack take transpose uninit zeros zeros_like
         """,
     "field": "NDField",
     "ndarray": "NDArray",
@@ -280,6 +283,7 @@ __all__ = [
     "load",
     "load_array",
     "load_tensor",
+    "matrix_transpose",
     "nans",
     "ncores",
     "ndarray_from_cframe",
@@ -293,6 +297,7 @@ __all__ = [
     "pack_array",
     "pack_array2",
     "pack_tensor",
+    "permute_dims",
     "postfilter_funcs",
     "prefilter_funcs",
     "print_versions",
@@ -314,6 +319,7 @@ __all__ = [
     "stack",
     "storage_dflts",
     "take",
+    "transpose",
     "ucodecs_registry",
     "ufilters_registry",
     "uninit",

@@ -24,10 +24,10 @@ _BY_REASON: dict[str, str] = {
         get_expr_operands get_matmul_library greater greater_equal hypot imag iinfo isdtype isfinite
         isinf isnan jit lazyexpr dsl_kernel validate_dsl validate_dsl_jit lazyudf lazywhere less
         less_equal linalg_funcs_list log log1p log2 log10 logaddexp logical_and logical_not
-        logical_or logical_xor lower matmul matrix_transpose max maximum mean meshgrid min minimum
-        multiply negative nextafter not_equal permute_dims positive pow prod real reciprocal
+        logical_or logical_xor lower matmul max maximum mean meshgrid min minimum
+        multiply negative nextafter not_equal positive pow prod real reciprocal
         remainder result_type round sign signbit sin sinh sqrt square startswith std subtract sum
-        tan tanh tensordot transpose trunc upper validate_expr var vecdot where e pi inf nan
+        tan tanh tensordot trunc upper validate_expr var vecdot where e pi inf nan
         DEFAULT_COMPLEX DEFAULT_FLOAT DEFAULT_INDEX DEFAULT_INT array_from_ffi_ptr
         """,
     _TABLES: """
@@ -59,7 +59,7 @@ MISSING: dict[str, str] = {
 
 _METHODS: dict[str, str] = {
     _ENGINE: """
-        T all any argmax argmin cumulative_prod cumulative_sum device mT max mean min prod std sum
+        all any argmax argmin cumulative_prod cumulative_sum device max mean min prod std sum
         to_device var where as_ffi_ptr index indexes create_index drop_index rebuild_index
         compact_index
         """,

@@ -48,7 +48,7 @@ from .partition import (
     whole_part,
 )
 from .schunk import ARRAY_META, SChunk, split_storage
-from .sources import ROWS_NBYTES, InStorageOrder, Items, Joined, Reshaped, Selected, by_number
+from .sources import ROWS_NBYTES, InStorageOrder, Items, Joined, Permuted, Reshaped, Selected, by_number
 
 if TYPE_CHECKING:
     from ._ffi import Buffer
@@ -694,6 +694,48 @@ def expand_dims(array: Any, axis: Any = 0) -> NDArray:
     new = _axes(axis, ndim)
     old = iter(range(source.ndim))
     return source._view(tuple(-1 if i in new else next(old) for i in range(ndim)))
+
+
+def permute_dims(arr: Any, axes: Sequence[int] | None = None, **kwargs: Any) -> NDArray:
+    """A new array with the axes of `arr` in another order, made chunk by chunk.
+
+    Parameters
+    ----------
+    arr : anything that asarray() takes
+    axes : for each axis of the result the number of that of `arr`; None: they are reversed
+
+    Raises ParameterError (a ValueError) when `axes` does not name each axis once.  Unless `kwargs` tell
+    otherwise chunks and blocks are those of `arr`, in the same order.
+    """
+    source = arr if is_source(arr) else np.asarray(arr)
+    ndim = len(source.shape)
+    order = tuple(range(ndim))[::-1] if axes is None else tuple(operator.index(a) for a in axes)
+    if sorted(a + ndim if a < 0 else a for a in order) != list(range(ndim)):
+        raise ParameterError(f"axes {axes} must name each of the {ndim} axes once", field="axes")
+    order = tuple(a % ndim for a in order)
+    kwargs = _with_shapes(kwargs)
+    if isinstance(source, NDArray):
+        _same_place(source, kwargs)
+        if 0 not in source.shape:
+            chunks, blocks = (tuple(part[a] for a in order) for part in (source.chunks, source.blocks))
+            kwargs.setdefault("chunks", chunks)
+            if kwargs["chunks"] == chunks:
+                kwargs.setdefault("blocks", blocks)
+    permuted, dt = Permuted(source, order), check_dtype(source.dtype)
+    return _build(permuted.shape, dt, _inherit(source, kwargs), lambda new: new._fill_from(permuted))
+
+
+def transpose(x: Any, **kwargs: Any) -> NDArray:
+    """permute_dims() of an array of at most two axes; ValueError for more."""
+    if np.ndim(x) > 2:
+        raise ParameterError(f"transpose() takes at most two axes, not {np.ndim(x)}; see permute_dims()")
+    return permute_dims(x, **kwargs)
+
+
+def matrix_transpose(arr: Any, **kwargs: Any) -> NDArray:
+    """permute_dims() that swaps the last two axes."""
+    axes = list(range(np.ndim(arr)))
+    return permute_dims(arr, [*axes[:-2], *axes[:-3:-1]], **kwargs)
 
 
 def concat(arrays: Sequence[Any], /, axis: int = 0, **kwargs: Any) -> NDArray:

@@ -811,6 +811,22 @@ class NDArray(Operators):
 
         return squeeze(self, axis)
 
+    @property
+    def T(self) -> NDArray:  # noqa: N802
+        """A new array with the two axes swapped; ValueError when there are not two."""
+        if self.ndim != 2:
+            raise ParameterError(f"T is for two axes, not {self.ndim}; see permute_dims()")
+        return self.mT
+
+    @property
+    def mT(self) -> NDArray:  # noqa: N802
+        """A new array with the last two axes swapped; see creation.permute_dims()."""
+        from .creation import matrix_transpose
+
+        if self.ndim < 2:
+            raise ParameterError(f"mT is for two axes or more, not {self.ndim}")
+        return matrix_transpose(self)
+
     def take(self, indices: Any, /, *, axis: int | None = None) -> NDArray:
         """A new array of the items at `indices`; see creation.take()."""
         from .creation import take

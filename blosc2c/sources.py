@@ -31,6 +31,21 @@ ROWS_NBYTES = 64 << 20  # and up to this where a source has to read more for sma
 _POINTS_NBYTES = 1 << 21  # items that are looked up one by one, at a time
 
 
+class Permuted:
+    """A source with its axes in another order: for each of them its number in the source."""
+
+    def __init__(self, source: Any, axes: Shape) -> None:
+        self._source, self._axes = source, axes
+        self.shape: Shape = tuple(source.shape[axis] for axis in axes)
+
+    def __getitem__(self, box: Slices) -> Array:
+        theirs = [slice(None)] * len(box)
+        for axis, s in zip(self._axes, box, strict=True):
+            theirs[axis] = s
+        permuted: Array = np.asarray(self._source[tuple(theirs)]).transpose(self._axes)
+        return permuted
+
+
 class StoredChunk(NamedTuple):
     """A chunk that can be taken over as it is stored."""
 

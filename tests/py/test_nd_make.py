@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import importlib
 import itertools
+import math
 
 import blosc2
 import numpy as np
@@ -713,3 +714,58 @@ def test_chunk_infos():
         assert mine.special.name == theirs.special.name == "VALUE"
         assert mine.nchunk == theirs.nchunk
         assert b2.decompress2(mine.lazychunk) == b2.decompress2(theirs.lazychunk)
+
+
+# ---- The order of axes -----------------------------------------------------
+
+
+@pytest.mark.parametrize("shape", [(), (5,), (4, 7), (3, 0, 2), (1, 6), (3, 4, 5), (2, 3, 4, 5)])
+@pytest.mark.parametrize("dtype", ["i4", "S3", [("a", "i2"), ("b", "f8")]])
+def test_permuted_axes_are_those_of_numpy(shape, dtype, tmp_path):
+    plain = np.arange(math.prod(shape)).astype("i4").reshape(shape).astype(dtype)
+    a = b2.asarray(plain, chunks=tuple(min(n, 3) for n in shape), cparams={"codec": "lz4"})
+    for axes in [None, *itertools.permutations(range(len(shape)))]:
+        for source in (a, plain):
+            got = b2.permute_dims(source, axes)
+            np.testing.assert_array_equal(got[...], plain.transpose(axes))
+            assert got.dtype == plain.dtype
+        if axes:
+            negative = [n - len(shape) for n in axes]
+            got = b2.permute_dims(a, negative, urlpath=tmp_path / "x", mode="w")
+            np.testing.assert_array_equal(blosc2.open(tmp_path / "x", mode="r")[...], plain.transpose(axes))
+            assert got.cparams.codec is b2.Codec.LZ4 and got.chunks == tuple(a.chunks[n] for n in axes)
+            got.close()
+    if len(shape) >= 2:
+        for got in (b2.matrix_transpose(a), a.mT):
+            np.testing.assert_array_equal(got[...], plain.swapaxes(-1, -2))
+    if len(shape) <= 2:
+        np.testing.assert_array_equal(b2.transpose(a, chunks=shape[::-1])[...], plain.T)
+    if len(shape) == 2:
+        np.testing.assert_array_equal(a.T[...], plain.T)
+
+
+def test_permuted_axes_are_made_in_parts():
+    a = b2.zeros((3000, 4000), dtype="u1", chunks=(300, 500), blocks=(30, 50))
+    a[7, 3999] = 1
+    got = b2.permute_dims(a, chunks=(1000, 300))
+    assert (got.shape, got.chunks, got[3999, 7], got[...].sum()) == ((4000, 3000), (1000, 300), 1, 1)
+
+
+@pytest.mark.filterwarnings("ignore:transpose is deprecated")
+@pytest.mark.parametrize("lib", [b2, blosc2], ids=["ours", "theirs"])
+def test_axes_that_are_no_permutation(lib):
+    a = lib.zeros((2, 3, 4))
+    for axes in ((0, 1), (0, 1, 1), (0, 1, 3), (0, 1, -4), (0, -3, 1), ()):
+        with pytest.raises(ValueError):
+            lib.permute_dims(a, axes)
+    for call in (lambda: a.T, lambda: lib.zeros((3,)).mT, lambda: lib.transpose(a)):
+        with pytest.raises(ValueError):
+            call()
+
+
+def test_an_array_is_not_permuted_in_its_place(tmp_path):
+    a = b2.zeros((2, 3), urlpath=tmp_path / "x")
+    with pytest.raises(ValueError, match="copy of itself"):
+        b2.permute_dims(a, urlpath=tmp_path / "x", mode="w")
+    assert a.shape == (2, 3)
+    a.close()
