@@ -351,10 +351,10 @@ if not TYPE_CHECKING:
             from importlib import import_module
 
             value = getattr(import_module(f".{_HOME[name]}", __name__), name)
-        elif name == "compat":
+        elif name in ("compat", "ndarray", "schunk"):  # modules
             from importlib import import_module
 
-            return import_module(".compat", __name__)
+            return import_module(f".{name}", __name__)
         else:
             from .compat import explain
 

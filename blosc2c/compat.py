@@ -43,7 +43,7 @@ _BY_REASON: dict[str, str] = {
     _STORES: "DictStore EmbedStore TreeStore estore_from_cframe Ref",
     _TYPES: """
         bool bytes complex64 complex128 float32 float64 int8 int16 int32 int64 string timestamp uint8
-        uint16 uint32 uint64 struct ndarray
+        uint16 uint32 uint64 struct
         """,
     _OBJECTS: """
         Batch BatchArray ListArray ObjectArray UTF8Array utf8 utf8_array vlbytes vlstring from_utf8

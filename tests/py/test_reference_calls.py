@@ -588,6 +588,12 @@ def test_names_for_keys_and_classes(lib):
     assert isinstance(a.schunk.vlmeta, lib.schunk.vlmeta)
 
 
+@pytest.mark.parametrize("name", ["blosc2c", "blosc2"])
+def test_modules_of_classes(name):
+    code = f"import {name} as b2; assert b2.schunk.SChunk is b2.SChunk and b2.ndarray.NDArray is b2.NDArray"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
 @BOTH
 def test_the_mode_is_kept(lib, tmp_path):
     path = tmp_path / "x.b2frame"
