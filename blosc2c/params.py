@@ -373,14 +373,6 @@ class Storage:
         self.mode = "a" if self.mode is None else self.mode
         if self.mode not in MODES:
             raise ParameterError(f"mode must be one of {MODES}, not {self.mode!r}", field="mode")
-        self.mode = mode_for(self.mode, self.mmap_mode)
-        if self.mmap_mode is not None and not (self.contiguous and self.urlpath is not None):
-            raise ParameterError("mmap_mode needs a urlpath and a contiguous frame", field="mmap_mode")
-        check_mapping(self.mmap_mode, self.locking, self.initial_mapping_size)
-        if self.locking and self.urlpath is None:
-            raise ParameterError("locking needs a urlpath", field="locking")
-        if self.urlpath is not None:
-            self.locking = wants_lock(self.locking, self.mmap_mode)
 
     @property
     def path(self) -> str | None:
@@ -390,7 +382,10 @@ class Storage:
 
 @dataclass
 class Keeping(Storage):
-    """Storage and how safely it is kept; internal, so that Storage has the incumbent's fields."""
+    """Storage and how safely it is kept; internal, so that Storage has the incumbent's fields.
+
+    What does not go together is refused here: Python-Blosc2 lets Storage hold it, and refuses its use.
+    """
 
     durability: str = "process"
     checksums: bool = True
@@ -398,6 +393,14 @@ class Keeping(Storage):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        self.mode = mode_for(str(self.mode), self.mmap_mode)
+        if self.mmap_mode is not None and not (self.contiguous and self.urlpath is not None):
+            raise ParameterError("mmap_mode needs a urlpath and a contiguous frame", field="mmap_mode")
+        check_mapping(self.mmap_mode, self.locking, self.initial_mapping_size)
+        if self.locking and self.urlpath is None:
+            raise ParameterError("locking needs a urlpath", field="locking")
+        if self.urlpath is not None:
+            self.locking = wants_lock(self.locking, self.mmap_mode)
         check_durability(self.durability)
 
 

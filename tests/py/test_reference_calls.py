@@ -392,6 +392,36 @@ def test_mapping_what_is_not_there(lib, tmp_path, mmap_mode):
     assert not (tmp_path / "x.b2nd").exists()
 
 
+@BOTH
+@pytest.mark.parametrize(
+    "kw",
+    [
+        {"mmap_mode": "w+"},
+        {"mmap_mode": "w+", "urlpath": "x", "contiguous": False},
+        {"mmap_mode": "q", "urlpath": "x"},
+        {"mmap_mode": "w+", "urlpath": "x", "locking": True},
+        {"initial_mapping_size": 1 << 20},
+        {"locking": True},
+    ],
+    ids=str,
+)
+def test_storage_is_refused_when_it_is_used(lib, kw, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    storage = lib.Storage(**kw)
+    assert storage.mode == "a"
+    with pytest.raises(ValueError):
+        lib.SChunk(storage=storage)
+    assert not (tmp_path / "x").exists()
+
+
+@BOTH
+def test_storage_stays_as_it_was_given(lib, tmp_path):
+    storage = lib.Storage(urlpath=str(tmp_path / "x"), mmap_mode="w+")
+    made = [lib.SChunk(storage=storage), lib.zeros((3,), storage=storage)]
+    assert storage == lib.Storage(urlpath=str(tmp_path / "x"), mmap_mode="w+")
+    assert (storage.mode, made[0].mode) == ("a", "w")
+
+
 # ---- Filters ---------------------------------------------------------------
 
 
