@@ -101,14 +101,15 @@ def compute_chunks_blocks(
     block = None if blocks is None else _given(blocks, whole, "blocks")
     if 0 in whole:
         chunk = chunk or tuple(min(n, _MAX_PART) for n in whole)
-        return chunk, (block or chunk)
-    if block is None:
+        block = block or chunk
+    elif block is None:
         block = choose_blocks(chunk or whole, itemsize)
     if chunk is None:
         chunk = _choose_chunks(whole, block, itemsize)
     if any(b > c for b, c in zip(block, chunk, strict=True)):
         raise ParameterError(f"blocks {block} do not fit in chunks {chunk}", field="blocks")
-    _check_bytes(chunk, block, itemsize)
+    if 0 not in whole:
+        _check_bytes(chunk, block, itemsize)
     return chunk, block
 
 

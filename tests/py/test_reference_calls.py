@@ -555,6 +555,15 @@ def test_names_of_metalayers_are_bytes_as_well():
 # ---- Making arrays ---------------------------------------------------------
 
 
+@BOTH
+@pytest.mark.parametrize("shape", [(0, 4), (4, 4)])
+def test_blocks_fit_in_chunks_whatever_the_shape(lib, shape):
+    for make in (lib.compute_chunks_blocks, lib.zeros):
+        with pytest.raises(ValueError):
+            make(shape, chunks=(1, 4), blocks=(2, 4))
+    assert lib.zeros((0, 4), chunks=(2, 4), blocks=(1, 4)).blocks == (1, 4)
+
+
 @pytest.mark.parametrize(
     "args", [(2,), (1,), (0,), (0, 2), (1, 3), (0, -2, -1), (5, 7), (1, 0, -1), (10,), (0, 3)]
 )
