@@ -48,9 +48,12 @@ def _joined(n: int, read: Callable[[int, int], Any]) -> Any:
 class Reader:
     """What the C library reads a user's object through; any thread may call it."""
 
+    schunk: Any = ffi.NULL  # what is read through it; NULL until that is open
+
     def __init__(self, source: Any, offset: int) -> None:
         self.source = source
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
+        self._is_reading = False
         if hasattr(source, "read_at"):
             self.read = source.read_at
         elif hasattr(source, "read_ranges"):
@@ -64,7 +67,8 @@ class Reader:
 
     def after_fork(self) -> None:
         """In a forked child: the thread that held the lock does not exist here."""
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
+        self._is_reading = False
 
     def _read_range(self, at: int, n: int) -> Any:
         (data,) = self.source.read_ranges([(at, n)])
@@ -72,8 +76,16 @@ class Reader:
 
     def _seek_and_read(self, at: int, n: int) -> Any:
         with self._lock:  # the position is common to all threads
-            self.source.seek(at)
-            return _joined(n, lambda n, _: self.source.read(n))
+            # A signal handler or a finalizer may read in the middle of a read of its thread.
+            before = self.source.seek(0, os.SEEK_CUR) if self._is_reading else None
+            self._is_reading = True
+            try:
+                self.source.seek(at)
+                return _joined(n, lambda n, _: self.source.read(n))
+            finally:
+                self._is_reading = before is not None
+                if before is not None:
+                    self.source.seek(before)
 
     def _stated_size(self) -> Any:
         """What the object itself says, or None."""
@@ -140,9 +152,10 @@ if hasattr(os, "register_at_fork"):
 @ffi.def_extern(error=1, onerror=_ffi.escaped)  # type: ignore[untyped-decorator]
 def user_read_at(handle: Any, at: int, dst: Any, n: int) -> int:
     try:
-        data = memoryview(_ffi.nested(lambda: ffi.from_handle(handle).read(at, n))).cast("B")
+        reader = ffi.from_handle(handle)
+        data = memoryview(_ffi.nested(lambda: reader.read(at, n), reader.schunk)).cast("B")
         if len(data) != n:
-            raise ffi.from_handle(handle).wrong_length(at, n, len(data))
+            raise reader.wrong_length(at, n, len(data))
         ffi.memmove(dst, data, n)
     except BaseException as exc:  # raised again by check(), on the other side of C
         return _ffi.keep_failure(exc)
@@ -176,7 +189,8 @@ def open_reader(source: Any, offset: int, bounds: limits.Limits | None = None) -
 
     Raises
     ------
-    Whatever the methods of `source` raise, besides the errors of open(); ValueError for a size that is
+    Whatever the methods of `source` raise, besides the errors of open(); ParameterError for one that changes or
+    closes what is read through it, of which it may only read; ValueError for a size that is
     negative or beyond 2^63 - 1, TypeError for one that is no integer.  TruncatedError when a read gives
     less than was asked for, ParameterError when it gives more.
     """
@@ -191,4 +205,5 @@ def open_reader(source: Any, offset: int, bounds: limits.Limits | None = None) -
     check(lib.b2c_schunk_open_io(table, offset, limits.c_limits_of(bounds), out, err), err)
     opened = Handle(out[0], lib.b2c_schunk_free, "SChunk")
     opened.limits = bounds
+    reader.schunk = out[0]
     return opened

@@ -146,6 +146,61 @@ def test_objects_that_give_less():
         b2.open(Wrong(FRAME))
 
 
+class Busy(Sized):
+    """Does something in the middle of each read."""
+
+    def act(self) -> None:
+        pass
+
+    def read_at(self, at: int, n: int) -> bytes:
+        self.act()
+        return super().read_at(at, n)
+
+
+@pytest.mark.parametrize("nthreads", [1, 2])
+def test_objects_that_use_what_is_read_through_them(nthreads):
+    """They may read it; changing or closing it would wait for the read that they are called by."""
+    source = Busy(FRAME)
+    refused, read = [], []
+
+    def act() -> None:
+        source.act = lambda: None
+        for call in (a.close, a.schunk.refresh, lambda: a.schunk.set_checksums(False)):
+            with pytest.raises(b2.ParameterError, match="callback cannot change"):
+                call()
+            refused.append(call)
+        read.append(a[7])
+
+    a = b2.open(source, dparams={"nthreads": nthreads})
+    source.act = act
+    assert np.array_equal(a[...], A)
+    assert len(refused) == 3 and np.array_equal(read, A[7:8])
+    a.close()
+
+
+@pytest.mark.parametrize("method", ["seek", "read"])
+def test_file_objects_that_are_read_in_the_middle_of_a_read(method):
+    """As by a signal handler or a finalizer: the lock is this thread's, and the position is put back."""
+
+    class Interrupted(io.BytesIO):
+        nested = None
+
+    def interrupted(self, *args):
+        nested, self.nested = self.nested, None
+        found = getattr(io.BytesIO, method)(self, *args)
+        if nested:
+            read.append(nested())
+        return found
+
+    read = []
+    setattr(Interrupted, method, interrupted)
+    source = Interrupted(FRAME)
+    with b2.open(source) as a:
+        source.nested = lambda: a[390]
+        assert np.array_equal(a[:60], A[:60])
+    assert np.array_equal(read, A[390:391])
+
+
 @pytest.mark.parametrize("offset", [0, 77])
 @pytest.mark.parametrize("kind", [Plain, Ranges])
 def test_short_frames_without_a_size(kind, offset):
