@@ -390,7 +390,11 @@ static b2c_status decode_bytes(b2c_ctx *ctx, const b2i_site *site, b2i_span byte
     b2i_source source = b2i_source_mem(&bytes);
     B2I_TRY(b2i_chunk_open(&source, &site->schunk->limits, &chunk, err));
     chunk.site = *site;
-    b2c_status st = b2i_chunk_decode(ctx, &chunk, dst, dst_cap, err);
+    /* Somebody may have changed what is read from since the size was compared. */
+    b2c_status st = check_size(site->schunk, site->nchunk, &chunk.head, err);
+    if (st == B2C_OK) {
+        st = b2i_chunk_decode(ctx, &chunk, dst, dst_cap, err);
+    }
     b2i_chunk_close(&chunk);
     return st;
 }

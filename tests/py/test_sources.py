@@ -201,6 +201,30 @@ def test_file_objects_that_are_read_in_the_middle_of_a_read(method):
     assert np.array_equal(read, A[390:391])
 
 
+class Changing(Sized):
+    """When its header has been read, the first chunk is another one."""
+
+    first = other = b""
+
+    def read_at(self, at: int, n: int) -> bytes:
+        found = super().read_at(at, n)
+        if self.first and n > 32 and found.startswith(self.first[:32]):
+            return self.other + found[len(self.other) :]
+        return found
+
+
+def test_chunks_that_get_smaller_between_two_reads():
+    """Memory that the smaller one does not fill is not returned."""
+    s = b2.SChunk(data=A[:50], chunksize=1 << 20, cparams={"typesize": 4})
+    source = Changing(s.to_cframe())
+    source.other = b2.compress2(A[:1], typesize=4)
+    with b2.open(source, checksums=False) as opened:
+        source.first = s.get_chunk(0)
+        with pytest.raises(b2.CorruptError, match="not the one the frame expects") as caught:
+            opened.decompress_chunk(0)
+        assert caught.value.expected == A[:50].nbytes and caught.value.actual == A[:1].nbytes
+
+
 @pytest.mark.parametrize("offset", [0, 77])
 @pytest.mark.parametrize("kind", [Plain, Ranges])
 def test_short_frames_without_a_size(kind, offset):
