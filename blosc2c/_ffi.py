@@ -255,7 +255,10 @@ if sys.implementation.name == "cpython":
     _new_bytes: Any = ctypes.pythonapi.PyBytes_FromStringAndSize
     _new_bytes.restype, _new_bytes.argtypes = ctypes.py_object, (ctypes.c_char_p, ctypes.c_ssize_t)
     _resize_bytes: Any = ctypes.pythonapi._PyBytes_Resize
-    _resize_bytes.argtypes = (ctypes.POINTER(ctypes.py_object), ctypes.c_ssize_t)
+    _resize_bytes.argtypes = (ctypes.POINTER(ctypes.c_void_p), ctypes.c_ssize_t)
+    _take, _drop = ctypes.pythonapi.Py_IncRef, ctypes.pythonapi.Py_DecRef
+    _take.argtypes = _drop.argtypes = (ctypes.py_object,)
+    _take.restype = _drop.restype = None
 else:
     _new_bytes = None
 
@@ -286,10 +289,13 @@ def cut_bytes(room: int, fill: Callable[[Any], int]) -> bytes:
     out = _empty_bytes(room)
     nbytes = fill(out)
     if nbytes < room:
-        holder = ctypes.py_object(out)
-        del out  # one reference must be left
-        _resize_bytes(ctypes.byref(holder), nbytes)
-        out = holder.value
+        # A number, for an object of ctypes would keep the address that the bytes had before.
+        address = ctypes.c_void_p(id(out))
+        _take(out)
+        del out  # that reference must be the only one
+        _resize_bytes(ctypes.byref(address), nbytes)
+        out = ctypes.cast(address, ctypes.py_object).value
+        _drop(out)
     return bytes(out)
 
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import io
+import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
@@ -12,6 +13,7 @@ import numpy as np
 import pytest
 
 import blosc2c as b2
+from blosc2c import _ffi
 
 A = np.random.default_rng(0).integers(0, 1000, (400, 500)).astype("<i4")
 FRAME = b2.asarray(A, chunks=(50, 60), blocks=(10, 20)).to_cframe()
@@ -223,6 +225,14 @@ def test_chunks_that_get_smaller_between_two_reads():
         with pytest.raises(b2.CorruptError, match="not the one the frame expects") as caught:
             opened.decompress_chunk(0)
         assert caught.value.expected == A[:50].nbytes and caught.value.actual == A[:1].nbytes
+
+
+def test_bytes_that_are_cut_to_nothing():
+    """As those for a chunk that grew since its size was asked for."""
+    for _ in range(100):
+        assert _ffi.cut_bytes(100_000, lambda dst: 0) == b""
+        found = _ffi.cut_bytes(100_000, lambda dst: 70_000)
+        assert len(found) == 70_000 and sys.getrefcount(found) == 2
 
 
 @pytest.mark.parametrize("offset", [0, 77])
