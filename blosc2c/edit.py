@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import operator
 import struct
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from . import _ffi
@@ -30,7 +30,7 @@ class Editing:
     handle: Handle
     _c_nthreads: int
     _held: list[contextlib.AbstractContextManager[Any]]  # of lock()
-    _undo: list[Callable[[], None]] | None = None  # None: no transaction
+    _in_transaction = False
 
     if TYPE_CHECKING:
 
@@ -267,28 +267,22 @@ class Editing:
         """
         err = new_error()
         with self.handle.writing() as ptr:
-            if self._undo is not None:
+            if self._in_transaction:
                 yield
                 return
             check(lib.b2c_schunk_begin(ptr, err), err, self.urlpath)
-            self._undo = []
+            self._in_transaction = True
             try:
                 yield
                 check(lib.b2c_schunk_commit(self.handle.get(), err), err, self.urlpath)
-                self._undo = None
+                self._in_transaction = False
             except BaseException:
-                undo, self._undo = self._undo or [], None
-                for function in reversed(undo):
-                    function()
+                self._in_transaction = False
                 if not self.handle.is_closed:
-                    # After a failed commit there may be nothing left to roll back.
+                    # After a failed commit there may be nothing left to roll back: the edits are still shown.
                     lib.b2c_schunk_rollback(ptr, err)
+                    self.handle.tell(ptr)
                 raise
-
-    def on_rollback(self, function: Callable[[], None]) -> None:
-        """Inside a transaction: have a function called should it be undone."""
-        if self._undo is not None:
-            self._undo.append(function)
 
     def flush(self) -> None:
         """Return when everything is on the medium."""

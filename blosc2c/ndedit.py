@@ -8,7 +8,6 @@ SPDX-License-Identifier: BSD-3-Clause
 
 from __future__ import annotations
 
-import functools
 import math
 from typing import TYPE_CHECKING, Any
 
@@ -143,11 +142,12 @@ def resize(array: NDArray, newshape: Any) -> None:
         if any(view._shows(new) == ffi.NULL for view in views):
             raise ParameterError("a view of the array leaves out an axis that is to grow or to vanish")
         new.shape[0 : len(shape)] = array.shape
-        check(lib.b2c_nd_resize(ptr, ctx, new, shape, err), err, schunk.urlpath)
-        # Readers hold the handle while they use descriptions, which are replaced, not changed.
-        for view in views:
-            schunk.on_rollback(functools.partial(view._set_nd, view._nd))
-        schunk.handle.tell(ptr)
+        try:
+            check(lib.b2c_nd_resize(ptr, ctx, new, shape, err), err, schunk.urlpath)
+        finally:
+            # Readers hold the handle while they use descriptions, which are replaced, not changed.  What
+            # could not be stored is shown nevertheless.
+            schunk.handle.tell(ptr)
 
 
 def append(array: NDArray, values: Any, axis: int | None = None) -> int:

@@ -748,7 +748,7 @@ class SChunk(Editing, Callbacks, VLBlocks):
 
     def settle(self) -> None:
         """Before others open the file: have everything stored, unless a transaction is open."""
-        if self.is_writable and self._undo is None:
+        if self.is_writable and not self._in_transaction:
             self.flush()
 
 

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import resource
+
 import blosc2
 import numpy as np
 import pytest
@@ -208,3 +210,34 @@ def test_a_failed_change_leaves_the_array_as_it_was(tmp_path):
         assert b.shape == (6, 8)
         same(b[...], want)
         same(b2.open(path)[...], want)
+
+
+@pytest.mark.parametrize("contiguous", [True, False])
+@pytest.mark.parametrize("shape", [(9, 8), (40, 8), (20, 40)])
+@pytest.mark.parametrize("in_transaction", [False, True])
+def test_a_resize_that_cannot_be_stored(contiguous, shape, in_transaction, tmp_path):
+    """The array goes on showing what its super-chunk does, and the file has the old one."""
+    want = np.arange(160, dtype="<i4").reshape(20, 8)
+    path = tmp_path / "a.b2nd"
+    b2.asarray(want, chunks=(5, 8), blocks=(5, 8), urlpath=path, contiguous=contiguous).close()
+    a = b2.open(path, mode="a")
+    view = b2.expand_dims(a, 0)
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, limits[1]))  # as a full disk
+    try:
+        with pytest.raises(OSError):
+            if in_transaction:
+                with a.schunk.transaction():
+                    a.resize(shape)
+            else:
+                a.resize(shape)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    shown = np.zeros(a.shape, "<i4")
+    both = tuple(slice(0, min(n, m)) for n, m in zip(a.shape, want.shape, strict=True))
+    shown[both] = want[both]
+    same(a[...], shown)
+    same(view[...], shown[None])
+    a.close()
+    with b2.open(path) as stored:
+        same(stored[...], want)
