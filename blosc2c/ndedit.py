@@ -8,6 +8,7 @@ SPDX-License-Identifier: BSD-3-Clause
 
 from __future__ import annotations
 
+import contextlib
 import math
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,7 @@ import numpy as np
 from . import _ffi
 from ._ffi import check, ffi, lib, new_error
 from .dtype import packed
-from .errors import ParameterError
+from .errors import Blosc2Error, ParameterError
 from .indexing import Box, Gather, parse_key, rows_of
 from .ndarray import Places
 from .partition import Shape, to_shape
@@ -178,7 +179,13 @@ def append(array: NDArray, values: Any, axis: int | None = None) -> int:
             raise ParameterError(f"values of shape {added} do not fit shape {shape} along axis {at}")
         n = int(shape[at] + added[at])
         resize(array, (*shape[:at], n, *shape[at + 1 :]))
-        _write_in_parts(array, items, added, at, shape[at])
+        try:
+            _write_in_parts(array, items, added, at, shape[at])
+        except BaseException:
+            # A transaction around this one goes on when somebody catches the exception in it.
+            with contextlib.suppress(Blosc2Error, OSError):
+                resize(array, shape)
+            raise
     return n
 
 

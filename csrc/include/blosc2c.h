@@ -662,7 +662,8 @@ B2C_API B2C_MUST_USE b2c_status b2c_schunk_set_checksums(b2c_schunk *schunk, int
 /*
  * Edits between b2c_schunk_begin() and b2c_schunk_commit() become the stored state together;
  * b2c_schunk_rollback(), and closing, forget them.  B2C_E_ARGUMENT when a transaction is open
- * already, or none is.
+ * already, or none is; and when one of several chunks failed after some of them had been changed:
+ * the commit rolls back then.
  */
 B2C_API B2C_MUST_USE b2c_status b2c_schunk_begin(b2c_schunk *schunk, b2c_error *err);
 B2C_API B2C_MUST_USE b2c_status b2c_schunk_commit(b2c_schunk *schunk, b2c_error *err);

@@ -229,7 +229,8 @@ b2c_status b2i_nd_resize(b2c_schunk *schunk, b2c_ctx *ctx, b2c_nd *nd, const uin
 {
     resizing r = { .s = schunk, .ctx = ctx, .kept_total = 1 };
     b2c_nd resized = *nd;
-    bool opened, same = true;
+    b2i_steps steps;
+    bool same = true;
     B2I_TRY(b2i_schunk_check_writable(schunk, err));
     B2I_TRY(b2i_grid_make(nd, &r.old, err));
     B2I_TRY(check_stored(schunk, nd, &r.old, err));
@@ -245,7 +246,7 @@ b2c_status b2i_nd_resize(b2c_schunk *schunk, b2c_ctx *ctx, b2c_nd *nd, const uin
         r.kept[d] = r.old.nchunks[d] < r.new.nchunks[d] ? r.old.nchunks[d] : r.new.nchunks[d];
         r.kept_total *= r.kept[d];
     }
-    B2I_TRY(b2i_schunk_begin_steps(schunk, &opened, err));
+    B2I_TRY(b2i_schunk_begin_steps(schunk, &steps, err));
     b2c_status st = change_grid(&r, err);
     if (st == B2C_OK && r.kept_total > 0) {
         st = clear_padding(&r, err);
@@ -253,7 +254,7 @@ b2c_status b2i_nd_resize(b2c_schunk *schunk, b2c_ctx *ctx, b2c_nd *nd, const uin
     if (st == B2C_OK) {
         st = set_shape(&r, err);
     }
-    B2I_TRY(b2i_schunk_end_steps(schunk, opened, st, err));
+    B2I_TRY(b2i_schunk_end_steps(schunk, steps, st, err));
     *nd = resized;
     return B2C_OK;
 }

@@ -411,7 +411,7 @@ b2c_status b2i_nd_write(b2c_schunk *schunk, b2c_ctx *ctx, const b2i_selection *s
                         b2c_error *err)
 {
     write_job w = { .s = schunk, .ctx = ctx, .sel = sel, .src = src.p };
-    bool opened = false;
+    b2i_steps steps = { .edits = schunk->edits };
     B2I_TRY(b2i_schunk_check_writable(schunk, err));
     B2I_TRY(check_len(sel->nbytes, src.n, err));
     if (sel->grid->chunk_nbytes > schunk->limits.max_chunk_nbytes) {
@@ -420,8 +420,8 @@ b2c_status b2i_nd_write(b2c_schunk *schunk, b2c_ctx *ctx, const b2i_selection *s
                               schunk->limits.max_chunk_nbytes, sel->grid->chunk_nbytes);
     }
     if (sel->nchunks > 1) { /* a single chunk is one edit anyway */
-        B2I_TRY(b2i_schunk_begin_steps(schunk, &opened, err));
+        B2I_TRY(b2i_schunk_begin_steps(schunk, &steps, err));
     }
     b2c_status st = write_chunks(&w, err);
-    return b2i_schunk_end_steps(schunk, opened, st, err);
+    return b2i_schunk_end_steps(schunk, steps, st, err);
 }

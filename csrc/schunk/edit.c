@@ -353,13 +353,13 @@ static b2c_status place_chunk(b2c_schunk *s, b2i_redo where, b2i_span chunk, b2c
     B2I_TRY(check_room(s, where, &head, err));
     B2I_TRY(b2i_state_reserve(&s->now, 1, err));
     if (s->now.ends == NULL && !b2i_state_stays_regular(&s->now, where, head.nbytes)) {
-        bool opened;
-        B2I_TRY(b2i_schunk_begin_steps(s, &opened, err));
+        b2i_steps steps;
+        B2I_TRY(b2i_schunk_begin_steps(s, &steps, err));
         b2c_status st = make_variable(s, err);
         if (st == B2C_OK) {
             st = place(s, where, chunk, &head, err);
         }
-        return b2i_schunk_end_steps(s, opened, st, err);
+        return b2i_schunk_end_steps(s, steps, st, err);
     }
     B2I_TRY(place(s, where, chunk, &head, err));
     bool may_wait = where.kind == B2I_REDO_APPEND || s->store->has_redo;
@@ -489,12 +489,12 @@ out:
 
 b2c_status b2i_schunk_copy_chunks(const b2c_schunk *from, b2c_schunk *to, b2c_error *err)
 {
-    bool opened;
+    b2i_steps steps;
     if (from == to) {
         return b2i_fail_field(err, B2C_E_ARGUMENT, B2C_NO_OFFSET, "to",
                               "a super-chunk cannot be copied to itself");
     }
-    B2I_TRY(b2i_schunk_begin_steps(to, &opened, err));
+    B2I_TRY(b2i_schunk_begin_steps(to, &steps, err));
     bool done;
     b2c_status st = append_uniform(from, to, &done, err);
     if (st == B2C_OK && !done) {
@@ -503,7 +503,7 @@ b2c_status b2i_schunk_copy_chunks(const b2c_schunk *from, b2c_schunk *to, b2c_er
     if (st == B2C_OK) {
         st = b2i_metas_merge(&from->now.vlmetas, &to->now.vlmetas, err);
     }
-    return b2i_schunk_end_steps(to, opened, st, err);
+    return b2i_schunk_end_steps(to, steps, st, err);
 }
 
 /* ---- without new chunks ---- */
@@ -574,14 +574,14 @@ b2c_status b2i_schunk_reorder(b2c_schunk *s, const uint64_t *order, uint64_t nor
     uint64_t *tmp = b2i_malloc((size_t)n * 2 * sizeof *tmp); /* nchunks < 2^28 */
     uint8_t *seen = b2i_calloc((size_t)n);
     b2c_status st = B2C_OK;
-    bool opened = false;
+    b2i_steps steps = { 0 };
     if (tmp == NULL || seen == NULL) {
         st = b2i_fail_memory(err);
     } else if (!is_permutation(order, n, seen)) {
         st = b2i_fail_field(err, B2C_E_ARGUMENT, B2C_NO_OFFSET, "order",
                             "the order must name every chunk once");
     } else {
-        st = b2i_schunk_begin_steps(s, &opened, err);
+        st = b2i_schunk_begin_steps(s, &steps, err);
     }
     if (st == B2C_OK) {
         bool short_moves = s->now.ends == NULL && order[n - 1] != n - 1 &&
@@ -590,7 +590,7 @@ b2c_status b2i_schunk_reorder(b2c_schunk *s, const uint64_t *order, uint64_t nor
         if (st == B2C_OK) {
             permute(&s->now, order, tmp, tmp + n);
         }
-        st = b2i_schunk_end_steps(s, opened, st, err);
+        st = b2i_schunk_end_steps(s, steps, st, err);
     }
     b2i_free(seen);
     b2i_free(tmp);

@@ -81,15 +81,16 @@ b2c_status b2i_schunk_fill_special(b2c_schunk *s, uint64_t nbytes, uint8_t kind,
     if (nbytes == 0) {
         return B2C_OK;
     }
-    bool opened, done;
-    B2I_TRY(b2i_schunk_begin_steps(s, &opened, err));
+    b2i_steps steps;
+    bool done;
+    B2I_TRY(b2i_schunk_begin_steps(s, &steps, err));
     b2c_status st = fill_empty(s, nbytes, size, kind, &done, err);
     if (st == B2C_OK && !done) {
         B2I_GO(st, b2i_state_reserve(&s->now, b2i_ceil_div(nbytes, size), err));
         st = append_specials(s, nbytes, size, kind, value, err);
     }
 out:
-    return b2i_schunk_end_steps(s, opened, st, err);
+    return b2i_schunk_end_steps(s, steps, st, err);
 }
 
 b2c_status b2i_schunk_update_special(b2c_schunk *s, uint64_t nchunk, uint8_t kind,
@@ -223,15 +224,15 @@ b2c_status b2i_schunk_write(b2c_schunk *s, b2c_ctx *ctx, uint64_t at, b2i_span s
                               "the range starts behind the end of the data", s->now.nbytes, at);
     }
     write_job j = { .s = s, .ctx = ctx };
-    bool opened;
-    B2I_TRY(b2i_schunk_begin_steps(s, &opened, err));
+    b2i_steps steps;
+    B2I_TRY(b2i_schunk_begin_steps(s, &steps, err));
     b2c_status st = overwrite(&j, at, &src, err);
     if (st == B2C_OK) {
         st = grow(&j, src, err);
     }
     b2i_scratch_free(&j.data);
     b2i_scratch_free(&j.chunk);
-    return b2i_schunk_end_steps(s, opened, st, err);
+    return b2i_schunk_end_steps(s, steps, st, err);
 }
 
 static b2c_status fill(write_job *j, const b2i_hook *hook, uint64_t nbytes, b2c_error *err)
@@ -258,11 +259,11 @@ b2c_status b2i_schunk_fill(b2c_schunk *s, b2c_ctx *ctx, uint64_t nbytes, b2i_hoo
                               nbytes);
     }
     write_job j = { .s = s, .ctx = ctx };
-    bool opened;
-    B2I_TRY(b2i_schunk_begin_steps(s, &opened, err));
+    b2i_steps steps;
+    B2I_TRY(b2i_schunk_begin_steps(s, &steps, err));
     b2c_status st = fill(&j, &hook, nbytes, err);
     b2i_scratch_free(&j.chunk);
-    return b2i_schunk_end_steps(s, opened, st, err);
+    return b2i_schunk_end_steps(s, steps, st, err);
 }
 
 static b2c_status cut(write_job *j, uint64_t nbytes, b2c_error *err)
@@ -287,10 +288,10 @@ b2c_status b2i_schunk_truncate(b2c_schunk *s, b2c_ctx *ctx, uint64_t nbytes, b2c
                               "the new length is larger than the data", s->now.nbytes, nbytes);
     }
     write_job j = { .s = s, .ctx = ctx };
-    bool opened;
-    B2I_TRY(b2i_schunk_begin_steps(s, &opened, err));
+    b2i_steps steps;
+    B2I_TRY(b2i_schunk_begin_steps(s, &steps, err));
     b2c_status st = cut(&j, nbytes, err);
     b2i_scratch_free(&j.data);
     b2i_scratch_free(&j.chunk);
-    return b2i_schunk_end_steps(s, opened, st, err);
+    return b2i_schunk_end_steps(s, steps, st, err);
 }

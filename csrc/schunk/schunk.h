@@ -57,7 +57,8 @@ typedef struct b2i_state {
 
 struct b2c_schunk {
     b2i_state now;
-    b2i_state *saved; /* what a rollback restores; NULL: no transaction */
+    b2i_state *saved;  /* what a rollback restores; NULL: no transaction */
+    bool is_half_done; /* an edit in the transaction failed after some of its steps */
     b2c_limits limits;
     b2i_store *store;
     char *path; /* absolute, to open it again; NULL: nobody else can change it */
@@ -290,12 +291,19 @@ b2c_status b2i_schunk_flush(b2c_schunk *s, b2c_error *err);
 b2c_status b2i_schunk_settle(b2c_schunk *s, b2c_error *err);
 b2c_status b2i_schunk_compact(b2c_schunk *s, b2c_error *err);
 
+/* An edit of several steps. */
+typedef struct b2i_steps {
+    bool opened;    /* a transaction, for there was none */
+    uint64_t edits; /* that had been made before */
+} b2i_steps;
+
 /*
- * For edits of several steps: begin_steps() opens a transaction unless there is one already,
- * end_steps() ends the one that it opened: rolled back when 'st' is a failure.
+ * begin_steps() opens a transaction unless there is one already, end_steps() ends the one that it
+ * opened: rolled back when 'st' is a failure.  One that was there cannot be committed then, if some
+ * of the steps were made.
  */
-b2c_status b2i_schunk_begin_steps(b2c_schunk *s, bool *opened, b2c_error *err);
-b2c_status b2i_schunk_end_steps(b2c_schunk *s, bool opened, b2c_status st, b2c_error *err);
+b2c_status b2i_schunk_begin_steps(b2c_schunk *s, b2i_steps *steps, b2c_error *err);
+b2c_status b2i_schunk_end_steps(b2c_schunk *s, b2i_steps steps, b2c_status st, b2c_error *err);
 
 /* Forgets where chunks and vlmetalayers were, also what contexts keep of that. */
 void b2i_schunk_moved(b2c_schunk *s);

@@ -92,6 +92,7 @@ static void end(b2c_schunk *s)
     b2i_state_free(s->saved);
     b2i_free(s->saved);
     s->saved = NULL;
+    s->is_half_done = false;
     s->store->in_transaction = false;
 }
 
@@ -99,6 +100,11 @@ b2c_status b2i_schunk_commit(b2c_schunk *s, b2c_error *err)
 {
     if (s->saved == NULL) {
         return b2i_fail(err, B2C_E_ARGUMENT, B2C_NO_OFFSET, "no transaction is open");
+    }
+    if (s->is_half_done) {
+        b2i_schunk_rollback(s);
+        return b2i_fail(err, B2C_E_ARGUMENT, B2C_NO_OFFSET,
+                        "an edit in the transaction failed halfway: none of it is stored");
     }
     end(s);
     return b2i_schunk_edited(s, B2I_COMMIT_NOW, err);
@@ -119,16 +125,18 @@ void b2i_schunk_rollback(b2c_schunk *s)
     }
 }
 
-b2c_status b2i_schunk_begin_steps(b2c_schunk *s, bool *opened, b2c_error *err)
+b2c_status b2i_schunk_begin_steps(b2c_schunk *s, b2i_steps *steps, b2c_error *err)
 {
-    *opened = s->saved == NULL;
-    return *opened ? b2i_schunk_begin(s, err) : B2C_OK;
+    *steps = (b2i_steps){ .opened = s->saved == NULL, .edits = s->edits };
+    return steps->opened ? b2i_schunk_begin(s, err) : B2C_OK;
 }
 
-b2c_status b2i_schunk_end_steps(b2c_schunk *s, bool opened, b2c_status st, b2c_error *err)
+b2c_status b2i_schunk_end_steps(b2c_schunk *s, b2i_steps steps, b2c_status st, b2c_error *err)
 {
+    bool is_half_done = st != B2C_OK && s->edits != steps.edits;
     s->edits++;
-    if (!opened) {
+    if (!steps.opened) {
+        s->is_half_done = s->is_half_done || (s->saved != NULL && is_half_done);
         return st;
     }
     if (st != B2C_OK) {

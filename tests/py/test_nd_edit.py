@@ -241,3 +241,54 @@ def test_a_resize_that_cannot_be_stored(contiguous, shape, in_transaction, tmp_p
     a.close()
     with b2.open(path) as stored:
         same(stored[...], want)
+
+
+def half_damaged(want: np.ndarray, path) -> None:
+    """A file of chunks of which the last cannot be read."""
+    with b2.asarray(want, chunks=(5, 8), blocks=(5, 8), urlpath=path, mode="w") as a:
+        last = a.schunk.get_chunk(a.schunk.nchunks - 1)
+    stored = bytearray(path.read_bytes())
+    stored[stored.index(last) + len(last) - 1] ^= 1
+    path.write_bytes(stored)
+
+
+@pytest.mark.parametrize(
+    "edit", [lambda a: a.resize((30, 16)), lambda a: a.__setitem__((slice(0, 18), slice(0, 3)), 7)]
+)
+def test_an_edit_that_fails_halfway_in_a_transaction(edit, tmp_path):
+    """Somebody catches what it raises: nothing is stored all the same."""
+    want = np.random.default_rng(0).integers(0, 1 << 30, (19, 8)).astype("<i4")
+    path = tmp_path / "a.b2nd"
+    half_damaged(want, path)
+    with b2.open(path, mode="a") as a:
+        with (
+            pytest.raises(b2.ParameterError, match="failed halfway"),
+            a.schunk.transaction(),
+            pytest.raises(b2.ChecksumError),
+        ):
+            edit(a)
+        assert a.shape == want.shape
+        same(a[:15], want[:15])
+        a[0] = 5  # on its own it is stored
+    with b2.open(path) as a:
+        assert a.shape == want.shape
+        same(a[1:15], want[1:15])
+
+
+def test_an_append_that_fails_in_a_transaction():
+    """Its source does not give what it said: what else is in the transaction is stored."""
+
+    class Source:
+        shape, dtype = (30, 8), np.dtype("<i4")
+
+        def __getitem__(self, key):
+            raise ArithmeticError
+
+    want = np.arange(160, dtype="<i4").reshape(20, 8)
+    a = b2.asarray(want, chunks=(5, 8), blocks=(5, 8))
+    with a.schunk.transaction():
+        with pytest.raises(ArithmeticError):
+            a.append(Source(), 0)
+        a[0] = want[0] = 3
+    same(a[...], want)
+    assert a.schunk.nchunks == 4
