@@ -176,7 +176,7 @@ def _new_file(path: str, force: bool) -> Iterator[str]:
     if os.path.lexists(path) and not force:
         raise UsageError(f"{path} is already there; --force replaces it")
     folder = os.path.dirname(path) or "."
-    fd, temporary = tempfile.mkstemp(prefix=f".{os.path.basename(path)}.", dir=folder)
+    fd, temporary = tempfile.mkstemp(prefix=".blosc2c.", dir=folder)
     os.close(fd)
     try:
         yield temporary
@@ -189,8 +189,11 @@ def _new_file(path: str, force: bool) -> Iterator[str]:
             os.unlink(temporary)
 
 
-def _say(*words: Any) -> None:
-    print(*words, file=sys.stderr)
+def _say(text: str) -> None:
+    """A line on stderr, whatever is in the names of files in it."""
+    from .meta import in_one_line
+
+    print(in_one_line(text), file=sys.stderr)
 
 
 # ---- Commands --------------------------------------------------------------

@@ -18,7 +18,7 @@ from . import _ffi
 from . import limits as bounds
 from ._ffi import check, ffi, lib, new_error
 from .errors import Blosc2Error, ChecksumError, FrameExistsError, ParameterError
-from .meta import decode, max_meta_nbytes
+from .meta import decode, in_one_line, max_meta_nbytes, printable
 
 if TYPE_CHECKING:
     from .schunk import SChunk
@@ -46,7 +46,7 @@ class Problem:
     block: int | None = None
 
     def __str__(self) -> str:
-        return f"{self.kind}: {self.what}"
+        return in_one_line(f"{self.kind}: {self.what}")
 
 
 @dataclass
@@ -95,7 +95,7 @@ class Report:
         state = "ok" if self.ok else f"{n} problem{'s' if n > 1 else ''}"
         if self.nomitted:
             lines.append(f"... and {self.nomitted} more")
-        return "\n".join([*lines, f"{self.path}: {state} ({self._facts()})"])
+        return "\n".join([*lines, f"{printable(self.path)}: {state} ({self._facts()})"])
 
 
 @dataclass
@@ -121,7 +121,7 @@ class RepairReport(Report):
 
     def _facts(self) -> str:
         order = "" if self.has_index else ", in the order of the file"
-        return f"{self.nkept} chunks kept{order}, {self.nlost} lost; written to {self.target}"
+        return f"{self.nkept} chunks kept{order}, {self.nlost} lost; written to {printable(self.target)}"
 
 
 def verify(
@@ -393,7 +393,7 @@ def _repair(report: RepairReport, c: Any, limits: bounds.Limits | None) -> None:
     folder = folder or "."
     if not os.path.isdir(folder):
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), folder)
-    with tempfile.TemporaryDirectory(prefix=f".{name}.", dir=folder) as temporary:
+    with tempfile.TemporaryDirectory(prefix=".blosc2c.", dir=folder) as temporary:
         path = os.path.join(temporary, name)
         status = lib.b2c_repair(os.fsencode(report.path), os.fsencode(path), c, result, err)
         check(status, err, report.path)

@@ -90,6 +90,11 @@ def printable(name: str) -> str:
     return name if name.isprintable() else repr(name)
 
 
+def in_one_line(text: str) -> str:
+    """The same for a text with names in it, such as that of an exception."""
+    return text if text.isprintable() else "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+
+
 def _key(name: object) -> bytes | None:
     """The name of a metalayer that may be there; None for what cannot be one."""
     try:

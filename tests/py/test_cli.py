@@ -172,6 +172,24 @@ def test_wrong_usage():
         assert "usage" in bad(*args, status=2)
 
 
+@pytest.mark.parametrize("command", ["pack", "unpack", "convert", "repair", "verify"])
+@pytest.mark.parametrize("name", [b"\xff", b"a\nb: ok", b"\x1b[2J", b"n" * 255], ids=range(4))
+def test_names_of_any_bytes(folder, command, name):
+    """They are shown in a line of visible characters, and may be as long as the system allows."""
+    given = {"pack": "a.npy", "verify": ""}.get(command, "a.b2nd")
+    target = os.path.join(os.fsencode(folder), name)
+    if not given:
+        b2.asarray(A, urlpath=target).close()
+    words = [sys.executable, "-m", "blosc2c", command, *([given] if given else []), name]
+    # As where the locale is one of UTF-8; that of C lets surrogates through.
+    env = {**os.environ, "PYTHONIOENCODING": "utf-8:strict"}
+    out = subprocess.run(words, capture_output=True, cwd=folder, timeout=120, env=env)
+    assert out.returncode == 0, out.stderr
+    assert os.path.getsize(target)
+    assert b"\x1b" not in out.stdout + out.stderr
+    assert (out.stdout + out.stderr).count(b"\n") == 1
+
+
 def test_help_and_version():
     assert "usage" in good("--help")
     for command in ("pack", "unpack", "info", "cat"):
