@@ -371,7 +371,8 @@ class SChunk(Editing, Callbacks, VLBlocks):
 
         Typesize and blocksize must stay; a blocksize of 0 is that of now.
         """
-        return CParams.from_c(self.c_info().cparams, self._c_nthreads)
+        info = self.c_info()  # to be kept: the cparams are memory of it
+        return CParams.from_c(info.cparams, self._c_nthreads)
 
     @cparams.setter
     def cparams(self, value: CParams | Mapping[str, Any]) -> None:

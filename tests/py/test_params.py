@@ -307,3 +307,14 @@ def test_selections_by_the_names_of_the_incumbent():
         assert (a.get_oselection_numpy([[0, 2], [1, 3]]) == data[np.ix_([0, 2], [1, 3])]).all()
         assert (a.set_oselection_numpy([[0, 2], [1, 3]], np.zeros((2, 2), int)) == 0).all()
     assert (ours[:] == theirs[:]).all()
+
+
+def test_parameters_of_what_is_stored_are_no_freed_memory():
+    """The C library fills what is freed with other bytes, where it can."""
+    code = """
+import blosc2c as b2
+s = b2.SChunk(data=bytes(100), cparams={"clevel": 7, "typesize": 4})
+assert all(s.cparams.clevel == 7 and s.cparams.typesize == 4 for _ in range(10))
+"""
+    env = {**os.environ, "MALLOC_PERTURB_": "17", "PYTHONMALLOC": "malloc"}
+    subprocess.run([sys.executable, "-c", code], check=True, env=env, timeout=60)
