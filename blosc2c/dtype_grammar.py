@@ -193,6 +193,10 @@ def _array_of(item: np.dtype[Any], shape: Any) -> np.dtype[Any]:
     if item.subdtype is not None:  # one array of more dimensions: NumPy has no text for arrays of arrays
         item, inner = item.subdtype
         shape += inner
+    # NumPy writes beyond its memory when it joins or compares such: it lays the fields out anew, one behind
+    # the other, and does not look whether the array has room for that.
+    if item.fields is not None and np.result_type(item, item).itemsize > item.itemsize:
+        raise ValueError("an array of records whose fields overlap")
     if len(shape) > _MAX_NDIM:
         raise ValueError(f"an array in a field has at most {_MAX_NDIM} dimensions")
     for n in shape:

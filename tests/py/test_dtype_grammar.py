@@ -106,6 +106,8 @@ REFUSED = [
     "{'names':['a'],'formats':['i8','i8']}", "{'names':'ab','formats':['i8','i8']}", "{'formats':['i8']}",
     "{'names':['a'],'formats':['i8'],'aligned':1}", "{'names':['a'],'formats':['i8'],'metadata':[]}",
     "{'names':['a'],'formats':['i8'],'titles':[1]}", "{'names':['a'],'formats':['i8'],'titles':['a']}",
+    "[('a', {'names':['x','y'],'formats':['i8','i8'],'offsets':[0,0]}, (4,))]",
+    "[('a', [('b', {'names':['x','y'],'formats':['i4','i8'],'offsets':[6,0],'itemsize':10})], (4,))]",
     "{'a': ('i4', 0)}", "{1: 2}", "'i4'", "[('a', 'i4') ('b', 'i4')]", "[('a', 'i4')] + []", "[('a', b'i4')]",
     "[('\\N{DIGIT ONE}', 'i4')]", "[('\\UFFFFFFFF', 'i4')]", "[('a', 1.5)]", "[(None, 'i4')]", "[('a', None)]",
     "(numpy.record, [('a', 'i4')])", "__import__('os')", "[x for x in y]", "[('a'", "[('a', 'i4'", "[('a, 'i4')]",
