@@ -132,8 +132,9 @@ static int open_file(b2i_lock *l, bool creates)
     if (fd < 0 && !l->is_writable && (errno == EACCES || errno == EROFS || errno == EPERM)) {
         fd = open(l->path, flags | O_RDONLY);
     }
-    if (fd < 0 || fstat(fd, &info) != 0) {
-        int why = errno;
+    bool is_known = fd >= 0 && fstat(fd, &info) == 0;
+    if (!is_known || !S_ISREG(info.st_mode)) {
+        int why = is_known ? EINVAL : errno;
         if (fd >= 0) {
             (void)close(fd);
         }

@@ -325,6 +325,23 @@ def test_the_lock_file(disk, tmp_path, monkeypatch):
         assert s.nchunks == 3
 
 
+def test_something_else_in_place_of_the_lock_file(disk, tmp_path):
+    """It is refused, and does no harm when it has gone."""
+    path = tmp_path / "frame"
+    model = create(path, disk, 2)
+    lock = lock_of(path, disk)
+    with b2.open(path, mode="a", locking=True) as s:
+        lock.unlink()
+        os.mkfifo(lock)
+        with pytest.raises(OSError):
+            s.append_data(model[0])
+        with pytest.raises(OSError):
+            b2.open(path, locking=True)
+        lock.unlink()
+        s.append_data(model[0])
+        assert s.decompress_chunk(2) == model[0]
+
+
 def test_when_the_frame_has_gone(disk, tmp_path):
     path = tmp_path / "x"
     create(path, disk, 2)
