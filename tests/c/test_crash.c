@@ -167,7 +167,7 @@ static void check_state(history *h, const disk *d, const place *p)
 
 static int seals(step kind)
 {
-    return kind == CREATE || kind == FLUSH || kind == CLOSE || kind == OPEN;
+    return kind == CREATE || kind == FLUSH || kind == SETTLE || kind == CLOSE || kind == OPEN;
 }
 
 /* A commit may wait with these: others do not see them yet, and a log replaces it. */

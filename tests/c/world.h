@@ -196,6 +196,7 @@ typedef enum step {
     ROLLBACK,
     COPY,
     FLUSH,
+    SETTLE,
     COMPACT,
     NSTEPS
 } step;
@@ -241,6 +242,10 @@ static const scenario scenarios[] = {
     { .name = "rollback", .steps = { BASE, APPEND, ROLLBACK, APPEND, ROLLBACK, CLOSE } },
     { .name = "copy", .steps = { BASE, COPY, APPEND, CLOSE } },
     { .name = "flush", .steps = { BASE, APPEND, FLUSH, UPDATE, FLUSH, FLUSH, CLOSE } },
+    { .name = "settle",
+      .steps = { BASE, APPEND, SETTLE, UPDATE, SETTLE, SETTLE, DELETE, APPEND, SETTLE, CLOSE } },
+    { .name = "create and settle",
+      .steps = { RECORDED, CREATE, SETTLE, APPEND, SETTLE, APPEND, UPDATE, META, SETTLE, CLOSE } },
     { .name = "compact",
       .steps = { BASE, UPDATE, COMPACT, DELETE, APPEND, COMPACT, COMPACT, UPDATE, CLOSE } },
     { .name = "reopen", .steps = { BASE, UPDATE, CLOSE, OPEN, DELETE, CLOSE, OPEN, CLOSE } },
@@ -502,6 +507,8 @@ static inline b2c_status world_step(world *w, step kind)
         return world_copy(w);
     case FLUSH:
         return b2c_schunk_flush(w->s, &w->err);
+    case SETTLE:
+        return b2c_schunk_settle(w->s, &w->err);
     case COMPACT:
         return b2c_schunk_compact(w->s, &w->err);
     case VLMETA_DELETE:
