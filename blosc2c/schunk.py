@@ -235,7 +235,6 @@ class SChunk(Editing, Callbacks, VLBlocks):
         self.handle.limits = storage.limits
         self.handle.writes_to = path
         self.handle.locks = path if storage.locking else None
-        self.handle.owner = weakref.ref(self)
         self._source = _Source(
             path,
             bool(storage.contiguous),
@@ -244,15 +243,16 @@ class SChunk(Editing, Callbacks, VLBlocks):
             place="" if path is None else params.absolute(path),
             mode=storage.mode or "a",
         )
+        self.handle.owner = weakref.ref(self)  # last: other threads ask it for its place
         self._held = []
         self._c_nthreads = cparams.nthreads
         self._dparams = dparams
 
     def _attach(self, handle: Handle, source: _Source, kwargs: Mapping[str, Any]) -> None:
         self.handle = handle
-        self.handle.owner = weakref.ref(self)
         self._held = []
         self._source = source
+        self.handle.owner = weakref.ref(self)  # last: other threads ask it for its place
         self._c_nthreads = _ffi.threads.nthreads
         dparams = kwargs.get("dparams")
         self._dparams = params.default_dparams() if dparams is None else to_dparams(dparams)
