@@ -553,6 +553,7 @@ class Handle:
     # Damaged chunks, which are read as zeros, and what is wrong; None: that is an error.
     damage: dict[int, BaseException] | None = None
     _closed_because = ""
+    _unstored: BaseException | None = None  # why settle() failed, of which nobody has been told
     _nwriters = 0  # that wait or write
     _nwaiting = 0  # of those
     _writer = 0  # thread that is writing
@@ -662,6 +663,8 @@ class Handle:
         if self.damage is not None:
             raise errors.ReadOnlyError(f"the {self.noun} was opened with on_damage='fill', for reading")
         with self._alone() as ptr:
+            if self._unstored is not None:
+                self._raise_unstored()
             if self.locks is None:
                 yield ptr
                 return
@@ -775,15 +778,26 @@ class Handle:
         self.tell(ptr)
 
     def settle(self) -> None:
-        """Store what closing would; nothing when somebody is using the object, or is told of a failure."""
+        """Store what closing would; nothing when somebody is using the object.
+
+        A failure is not that of who calls this: the next edit, or close(), raises it.
+        """
         if not self._turns.acquire(blocking=False):
             return
         try:
             if self not in _local.lent and not (self._writer or self._is_read() or self.is_closed):
+                err = new_error()
                 with self._alone() as ptr:
-                    lib.b2c_schunk_settle(ptr, new_error())
+                    status = lib.b2c_schunk_settle(ptr, err)
+                    if status:
+                        self._unstored = exception(status, err, self.writes_to)
         finally:
             self._turns.release()
+
+    def _raise_unstored(self) -> None:
+        failure, self._unstored = self._unstored, None
+        if failure is not None:
+            raise failure
 
     def add_follower(self, follower: Any) -> None:
         """Let it be told of every new state, by follow(ptr), as long as it lives."""
@@ -823,6 +837,7 @@ class Handle:
             err = new_error()
             ffi.gc(ptr, None)  # the call frees, also when it fails
             check(close(ptr, err), err, path)
+            self._raise_unstored()
 
     def after_fork(self) -> None:
         """In a forked child: the threads that held the lock do not exist here.

@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import os
+import resource
+import sys
 
 import blosc2
 import pytest
@@ -293,3 +295,83 @@ def test_arrays_that_are_opened_again(tmp_path):
     for lib in (b2, blosc2):
         seen = lib.open(path, mode="r")
         assert seen[...].tolist() == [2, 2, 1, 5, 5, 5, 5, 5, 5, 5, 0, 0] and seen.vlmeta["n"] == 7
+
+
+def edit_elsewhere(path) -> None:
+    """By another process."""
+    pid = os.fork()
+    if pid == 0:
+        try:
+            with b2.open(path, "a") as s:
+                s.vlmeta["theirs"] = 1
+            os._exit(0)
+        finally:
+            os._exit(1)
+    assert os.waitpid(pid, 0)[1] == 0
+
+
+@pytest.mark.parametrize("level", ["none", "process"])
+@pytest.mark.parametrize("end", [lambda s: s.close(), append])
+def test_who_could_not_be_stored_before_is_told(end, level, disk, tmp_path):
+    """Not who opens the file: the writer that loses what it has done."""
+    path = tmp_path / "x"
+    mine = create(path, disk, durability=level, close=True)
+    mine.set_durability(level)
+    append(mine)
+    edit_elsewhere(path)
+    with b2.open(path, "a") as seen:
+        assert seen.vlmeta["theirs"] == 1
+    with pytest.raises(b2.ConflictError):
+        end(mine)
+    with pytest.raises(b2.ReadOnlyError) if not mine.handle.is_closed else pytest.raises(b2.ClosedError):
+        append(mine)
+    mine.close()
+    with b2.open(path) as seen:
+        assert seen.vlmeta["theirs"] == 1
+
+
+@pytest.mark.parametrize("contiguous", [True, False])
+def test_a_full_disk_when_another_one_is_opened(contiguous, tmp_path):
+    path = tmp_path / "x"
+    b2.SChunk(chunksize=SIZE, data=DATA[0] + DATA[1], urlpath=path, contiguous=contiguous).close()
+    mine = b2.open(path, "a")
+    mine.set_durability("none")
+    append(mine)
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, limits[1]))
+    try:
+        b2.open(path, "a").close()
+        with pytest.raises(OSError):
+            mine.close()
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    mine.close()
+    assert b2.verify(path)
+
+
+@pytest.mark.parametrize("makes", [True, False])
+def test_opening_while_another_one_is_being_opened(makes, tmp_path):
+    """As by another thread: at no step of it is the other one in the way."""
+    path, other = str(tmp_path / "x"), str(tmp_path / "y")
+    b2.SChunk(chunksize=SIZE, data=DATA[0], urlpath=other).close()
+    if not makes:
+        b2.SChunk(chunksize=SIZE, data=DATA[0], urlpath=path).close()
+    steps = 0
+
+    def trace(frame, event, arg):
+        nonlocal steps
+        if frame.f_code.co_name not in ("_create", "_attach"):
+            return trace if event == "call" else None
+        sys.settrace(None)
+        b2.open(other, "a").close()
+        steps += 1
+        sys.settrace(trace)
+        return trace
+
+    sys.settrace(trace)
+    try:
+        s = b2.SChunk(chunksize=SIZE, data=DATA[0], urlpath=path) if makes else b2.open(path, "a")
+    finally:
+        sys.settrace(None)
+    s.close()
+    assert steps > 5
