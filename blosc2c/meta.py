@@ -266,8 +266,10 @@ class VLMeta(MutableMapping[str, Any]):
                 _refuse_slice()
             self.update(value)
             return
-        schunk, key, packed, err = self._schunk(), check_name(name), encode(value), new_error()
-        ctx = _ffi.context(1)
+        self._set(check_name(name), encode(value))
+
+    def _set(self, key: bytes, packed: bytes) -> None:
+        schunk, err, ctx = self._schunk(), new_error(), _ffi.context(1)
         with schunk.handle.writing() as ptr:
             status = lib.b2c_schunk_vlmeta_set(ptr, ctx, key, packed, len(packed), err)
             check(status, err, schunk.urlpath)
@@ -303,8 +305,21 @@ class VLMeta(MutableMapping[str, Any]):
 
     def update(self, *args: Any, **kwargs: Any) -> None:
         """As dict.update(), all in one commit: none of them is stored when one cannot be."""
+        values = {name: (check_name(name), encode(v)) for name, v in dict(*args, **kwargs).items()}
         with self._schunk().transaction():
-            super().update(*args, **kwargs)
+            added: list[str] = []
+            try:
+                # New ones first, for there may be too many of them: those are removed again, as a
+                # transaction around this one goes on when somebody catches the exception in it.
+                for name in sorted(values, key=self.__contains__):
+                    is_new = name not in self
+                    self._set(*values[name])
+                    if is_new:
+                        added.append(name)
+            except BaseException:
+                for name in reversed(added):
+                    del self[name]
+                raise
 
     def clear(self) -> None:
         """Remove all of them in one commit."""

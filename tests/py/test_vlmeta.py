@@ -59,3 +59,17 @@ def test_an_update_is_one_commit(tmp_path):
         with pytest.raises(b2.ReadOnlyError):
             s.vlmeta.clear()
         assert len(s.vlmeta) == 3
+
+
+def test_an_update_that_fails_in_a_transaction():
+    """Nothing of it is stored, also when somebody catches what it raises."""
+    s = b2.SChunk()
+    s.vlmeta.update({str(i): i for i in range(8190)})
+    with s.transaction():
+        with pytest.raises(TypeError):
+            s.vlmeta.update({"1": 0, "a": 1, "b": object()})
+        with pytest.raises(b2.LimitError):
+            s.vlmeta.update({"1": 0, "a": 1, "b": 2, "c": 3})
+        s.vlmeta["2"] = "stored"
+    assert len(s.vlmeta) == 8190 and list(s.vlmeta)[-1] == "8189"
+    assert s.vlmeta["1"] == 1 and s.vlmeta["2"] == "stored"
