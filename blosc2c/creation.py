@@ -725,16 +725,21 @@ def permute_dims(arr: Any, axes: Sequence[int] | None = None, **kwargs: Any) -> 
     return _build(permuted.shape, dt, _inherit(source, kwargs), lambda new: new._fill_from(permuted))
 
 
+def _ndim_of(x: Any) -> int:
+    return len(x.shape) if is_source(x) else np.ndim(x)  # NumPy would read all of a source without ndim
+
+
 def transpose(x: Any, **kwargs: Any) -> NDArray:
     """permute_dims() of an array of at most two axes; ValueError for more."""
-    if np.ndim(x) > 2:
-        raise ParameterError(f"transpose() takes at most two axes, not {np.ndim(x)}; see permute_dims()")
+    ndim = _ndim_of(x)
+    if ndim > 2:
+        raise ParameterError(f"transpose() takes at most two axes, not {ndim}; see permute_dims()")
     return permute_dims(x, **kwargs)
 
 
 def matrix_transpose(arr: Any, **kwargs: Any) -> NDArray:
     """permute_dims() that swaps the last two axes."""
-    axes = list(range(np.ndim(arr)))
+    axes = list(range(_ndim_of(arr)))
     return permute_dims(arr, [*axes[:-2], *axes[:-3:-1]], **kwargs)
 
 

@@ -751,6 +751,19 @@ def test_permuted_axes_are_made_in_parts():
     assert (got.shape, got.chunks, got[3999, 7], got[...].sum()) == ((4000, 3000), (1000, 300), 1, 1)
 
 
+def test_transposing_a_source_that_has_but_a_shape():
+    class Source:
+        shape, dtype = (2, 3, 4), np.dtype("i4")
+        items = np.arange(24, dtype="i4").reshape(shape)
+
+        def __getitem__(self, key):
+            return self.items[key]
+
+    np.testing.assert_array_equal(b2.matrix_transpose(Source())[...], np.swapaxes(Source.items, -1, -2))
+    with pytest.raises(ValueError, match="two axes"):
+        b2.transpose(Source())
+
+
 @pytest.mark.filterwarnings("ignore:transpose is deprecated")
 @pytest.mark.parametrize("lib", [b2, blosc2], ids=["ours", "theirs"])
 def test_axes_that_are_no_permutation(lib):
