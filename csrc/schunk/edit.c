@@ -144,6 +144,7 @@ b2c_status b2i_schunk_fill_uniform(b2c_schunk *s, b2i_span chunk, b2i_span last,
         return B2C_OK;
     }
     *done = true;
+    s->edits++; /* who fails after this has failed halfway */
     /* The log of single edits ends here, as with any other transaction. */
     return s->store->ops->log == NULL ? B2C_OK : s->store->ops->log(s->store, chunk, &none, err);
 }
@@ -487,6 +488,23 @@ out:
     return st;
 }
 
+/* Nobody would open a frame with more of them. */
+static b2c_status check_vlmetas(const b2i_metas *from, const b2i_metas *to, b2c_error *err)
+{
+    uint64_t n = to->n;
+    if (n + from->n <= B2I_MAX_VLMETA) {
+        return B2C_OK;
+    }
+    for (uint32_t i = 0; i < from->n; i++) {
+        n += b2i_metas_find(to, from->v[i].name) == NULL;
+    }
+    return n <= B2I_MAX_VLMETA
+               ? B2C_OK
+               : b2i_fail_sizes(err, B2C_E_LIMIT, B2C_NO_OFFSET,
+                                "a frame cannot have more variable-length metalayers",
+                                B2I_MAX_VLMETA, n);
+}
+
 b2c_status b2i_schunk_copy_chunks(const b2c_schunk *from, b2c_schunk *to, b2c_error *err)
 {
     b2i_steps steps;
@@ -494,6 +512,7 @@ b2c_status b2i_schunk_copy_chunks(const b2c_schunk *from, b2c_schunk *to, b2c_er
         return b2i_fail_field(err, B2C_E_ARGUMENT, B2C_NO_OFFSET, "to",
                               "a super-chunk cannot be copied to itself");
     }
+    B2I_TRY(check_vlmetas(&from->now.vlmetas, &to->now.vlmetas, err));
     B2I_TRY(b2i_schunk_begin_steps(to, &steps, err));
     bool done;
     b2c_status st = append_uniform(from, to, &done, err);
@@ -501,6 +520,7 @@ b2c_status b2i_schunk_copy_chunks(const b2c_schunk *from, b2c_schunk *to, b2c_er
         st = append_all(from, to, err);
     }
     if (st == B2C_OK) {
+        to->edits += from->now.vlmetas.n > 0; /* memory may end in the middle */
         st = b2i_metas_merge(&from->now.vlmetas, &to->now.vlmetas, err);
     }
     return b2i_schunk_end_steps(to, steps, st, err);

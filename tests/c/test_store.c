@@ -3,6 +3,7 @@
  * mappings, and functions of a user.
  * SPDX-License-Identifier: BSD-3-Clause
  */
+#include "alloc.h"
 #include "edits.h"
 
 #include <fcntl.h>
@@ -298,6 +299,58 @@ static void test_room_after_compact(void)
     CHECK_EQ(b2c_schunk_close(s, &err), B2C_OK);
 }
 
+/* ---- copies in a transaction ---- */
+
+/* All chunks and vlmetalayers are copied or none, however much memory there is. */
+static void test_copies_without_memory(void)
+{
+    b2c_schunk_info info;
+    b2c_schunk *from = make(B2C_STORAGE_MEMORY, NULL, CHUNK);
+    CHECK_EQ(b2c_schunk_fill_special(from, 3 * CHUNK, B2C_SPECIAL_ZERO, NULL, &err), B2C_OK);
+    CHECK_EQ(b2c_schunk_vlmeta_set(from, ctx, "a", "1", 1, &err), B2C_OK);
+    CHECK_EQ(b2c_schunk_vlmeta_set(from, ctx, "b", "2", 1, &err), B2C_OK);
+    b2c_status st = B2C_E_MEMORY;
+    for (uint64_t n = 1; st == B2C_E_MEMORY; n++) {
+        b2c_schunk *to = make(B2C_STORAGE_MEMORY, NULL, CHUNK);
+        CHECK_EQ(b2c_schunk_begin(to, &err), B2C_OK);
+        b2i_alloc_fail_at(n, false);
+        st = b2c_schunk_copy_chunks(from, to, &err);
+        b2i_alloc_fail_at(0, false);
+        b2c_status end = b2c_schunk_commit(to, &err);
+        CHECK(end == B2C_OK || (st != B2C_OK && end == B2C_E_ARGUMENT));
+        b2c_schunk_info_get(to, &info);
+        CHECK_EQ(info.nchunks, st == B2C_OK ? 3 : 0);
+        CHECK_EQ(info.nvlmeta, st == B2C_OK ? 2 : 0);
+        b2c_schunk_free(to);
+    }
+    CHECK_EQ(st, B2C_OK);
+    b2c_schunk_free(from);
+}
+
+/* Nobody would open a frame with more vlmetalayers. */
+static void test_copies_of_many_vlmetalayers(void)
+{
+    enum { MOST = 8192 };
+    char name[16];
+    b2c_schunk_info info;
+    b2c_schunk *from = make(B2C_STORAGE_MEMORY, NULL, CHUNK);
+    b2c_schunk *to = make(B2C_STORAGE_MEMORY, NULL, CHUNK);
+    CHECK_EQ(b2c_schunk_fill_special(from, CHUNK, B2C_SPECIAL_ZERO, NULL, &err), B2C_OK);
+    for (int i = 0; i < MOST; i++) {
+        snprintf(name, sizeof name, "%d", i);
+        CHECK_EQ(b2c_schunk_vlmeta_set(to, ctx, name, "", 0, &err), B2C_OK);
+    }
+    CHECK_EQ(b2c_schunk_vlmeta_set(from, ctx, "77", "1", 1, &err), B2C_OK);
+    CHECK_EQ(b2c_schunk_copy_chunks(from, to, &err), B2C_OK);
+    CHECK_EQ(b2c_schunk_vlmeta_set(from, ctx, "more", "1", 1, &err), B2C_OK);
+    CHECK_EQ(b2c_schunk_copy_chunks(from, to, &err), B2C_E_LIMIT);
+    b2c_schunk_info_get(to, &info);
+    CHECK_EQ(info.nchunks, 1);
+    CHECK_EQ(info.nvlmeta, MOST);
+    b2c_schunk_free(from);
+    b2c_schunk_free(to);
+}
+
 int main(void)
 {
     char path[300], file[400];
@@ -321,6 +374,8 @@ int main(void)
     test_modes();
     test_user();
     test_room_after_compact();
+    test_copies_without_memory();
+    test_copies_of_many_vlmetalayers();
     b2c_ctx_free(ctx);
     CHECK_EQ(remove_path(dir), 0);
     return RESULT();
