@@ -232,7 +232,8 @@ def test_bytes_that_are_cut_to_nothing():
     for _ in range(100):
         assert _ffi.cut_bytes(100_000, lambda dst: 0) == b""
         found = _ffi.cut_bytes(100_000, lambda dst: 70_000)
-        assert len(found) == 70_000 and sys.getrefcount(found) == 2
+        other = bytes(len(found))  # what a name counts for is another number in Python 3.14
+        assert len(found) == 70_000 and sys.getrefcount(found) == sys.getrefcount(other)
 
 
 @pytest.mark.parametrize("offset", [0, 77])
