@@ -1,4 +1,4 @@
-"""The boundary to C: errors, buffers, threads and handles.  Nobody else imports the extension.
+"""The boundary to C: errors, buffers and threads.  Nobody else imports the extension.
 
 SPDX-License-Identifier: BSD-3-Clause
 """
@@ -7,14 +7,11 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import functools
 import itertools
 import os
 import sys
 import threading
-import warnings
-import weakref
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from . import errors
 from ._b2c import ffi as ffi
@@ -24,9 +21,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import TypeAlias
 
-    Buffer: TypeAlias = Any  # an object with the buffer protocol
+    from .handles import Handle
 
-T = TypeVar("T")
+    Buffer: TypeAlias = Any  # an object with the buffer protocol
 
 MAX_NTHREADS = 256
 DEFAULT_MAX_NTHREADS = 8  # more threads rarely help one array; set_nthreads() goes higher
@@ -387,7 +384,7 @@ class _Local(threading.local):
     small: Any = None  # see small_call()
 
 
-_local = _Local()
+thread_local = _Local()
 
 # Whether C may call Python code: a signal handler or a finalizer may run at its first step, before
 # nested(), and must not use the context of the call that is under way.
@@ -416,7 +413,7 @@ def context(nthreads: int = 0, nbytes: int | None = None) -> Any:
         nthreads = 1
     elif not nthreads:
         nthreads = threads.nthreads
-    local = _local
+    local = thread_local
     if nthreads == local.nthreads and local.pool is threads.pool and not (calls_back and _is_in_use(local)):
         return local.ctx
     return _prepare_context(local, nthreads)
@@ -428,7 +425,7 @@ def collecting_damage(path: str | None) -> Iterator[Callable[[], list[BaseExcept
 
     They come in the order of the chunks, and of the blocks of a chunk.
     """
-    ctx, err, damage = _local.ctx or context(), new_error(), new_error()
+    ctx, err, damage = thread_local.ctx or context(), new_error(), new_error()
 
     def found() -> list[BaseException]:
         failures: list[tuple[int, int, BaseException]] = []
@@ -437,11 +434,11 @@ def collecting_damage(path: str | None) -> Iterator[Callable[[], list[BaseExcept
         return [exc for _, _, exc in sorted(failures, key=lambda failure: failure[:2])]
 
     check(lib.b2c_ctx_collect_damage(ctx, True, err), err)
-    _local.nrefs += 1  # the reads are to use it
+    thread_local.nrefs += 1  # the reads are to use it
     try:
         yield found
     finally:
-        _local.nrefs -= _local.ctx is ctx
+        thread_local.nrefs -= thread_local.ctx is ctx
         check(lib.b2c_ctx_collect_damage(ctx, False, err), err)
 
 
@@ -466,7 +463,7 @@ def _prepare_context(local: _Local, nthreads: int) -> Any:
 
 def serial_context() -> Any:
     """This thread's b2c_ctx with any number of threads, for C does jobs below SERIAL_NBYTES in one."""
-    local = _local
+    local = thread_local
     if local.ctx is None or (calls_back and _is_in_use(local)):
         return _prepare_context(local, 1)
     return local.ctx
@@ -479,406 +476,16 @@ def small_call() -> Any:
     finalizer may call as well; after an exception this need not be done.  The context is that of
     serial_context(), the scratch memory holds SMALL_NBYTES and a chunk header.
     """
-    small = _local.small
-    if small is None or small[4][0] or (calls_back and _is_in_use(_local)):
+    small = thread_local.small
+    if small is None or small[4][0] or (calls_back and _is_in_use(thread_local)):
         ctx, scratch = serial_context(), raw_memory("char[]", SMALL_NBYTES + HEADER_NBYTES)
-        small = _local.small = ctx, scratch, ffi.new("size_t *"), new_error(), [True]
+        small = thread_local.small = ctx, scratch, ffi.new("size_t *"), new_error(), [True]
     small[4][0] = True
     return small
 
 
-def nested(call: Callable[[], T], schunk: Any = ffi.NULL) -> T:
-    """What `call` gives, Python code that C calls: what it calls in turn gets a context of its own.
-
-    This thread's context is in use by the call that is under way.  When that is for a b2c_schunk,
-    the code may read it, not change it.
-    """
-    local = _local
-    kept = local.lent, local.ctx, local.pool, local.nthreads, local.nrefs, local.small
-    try:
-        handle = handle_at(schunk)
-        if handle is not None:
-            local.lent = (*local.lent, handle)
-        local.ctx, local.pool, local.nthreads, local.small = None, None, 0, None
-        return call()
-    finally:  # and no context manager, whose own steps a signal handler may interrupt
-        local.lent, local.ctx, local.pool, local.nthreads, local.nrefs, local.small = kept
-
-
-# ---- Handles ---------------------------------------------------------------
-
-
-MIN_PAUSE, MAX_PAUSE = 5e-5, 1e-3  # seconds between two looks whether the last reader has left
-
-
-def _address(ptr: Any) -> int:
-    return int(ffi.cast("uintptr_t", ptr))
-
-
-# Plain dictionaries of weak references, from which handles take themselves: a WeakValueDictionary
-# takes five times as long.
-_handles: dict[int, weakref.ref[Handle]] = {}  # by id()
-_by_address: dict[int, weakref.ref[Handle]] = {}  # open ones, until just before the C object goes
-
-
-def handle_at(ptr: Any) -> Handle | None:
-    """The handle of a C object, if it has one."""
-    ref = _by_address.get(_address(ptr))
-    handle = None if ref is None else ref()
-    return None if handle is None or handle.is_closed else handle
-
-
-class Handle:
-    """A C object that threads share: many readers, or one writer.
-
-    ``with handle as ptr`` keeps the object alive and unchanged during the block;
-    ``with handle.writing() as ptr`` waits for the readers and keeps everybody else out.
-    close() is a writer too, so that no thread is left with a freed pointer.
-    A handle with a lock file holds that meanwhile, and sees what other processes have stored.
-
-    A signal handler may raise an exception between any two steps of Python code, such as those of
-    an __exit__().  A reader is therefore a view of a bytearray, which keeps its size while there is
-    one; the with statement has nothing but the view, and releases it by C code.
-    """
-
-    _turns: threading.RLock  # held to write, or to wait for others
-    _cond: threading.Condition  # of those who wait
-    _ptr: Any = None
-
-    writes_to: str | None = None  # path of a file that is to be closed
-    _locks: str | None = None
-    limits: Any = None  # Limits of what it returns; None: the default
-    is_new = False  # made here, not opened: its metalayers may have any size
-    may_outdate = False  # others may change what it was opened on
-    # Damaged chunks, which are read as zeros, and what is wrong; None: that is an error.
-    damage: dict[int, BaseException] | None = None
-    _closed_because = ""
-    _unstored: BaseException | None = None  # why settle() failed, of which nobody has been told
-    _nwriters = 0  # that wait or write
-    _nwaiting = 0  # of those
-    _writer = 0  # thread that is writing
-    _is_free = True  # to be read at once: open, no writer about, no lock file
-    _is_locked = False  # readers hold the lock file
-    owner: weakref.ref[Any] | None = None  # the SChunk that shows it
-
-    def __init__(self, ptr: Any, free: Any, noun: str) -> None:
-        self._address = _address(ptr)
-        self._ptr = ffi.gc(ptr, free)
-        self.noun = noun
-        self._filled: dict[int, int] = {}  # how many damaged chunks there were before each of them
-        self._followers: dict[int, weakref.ref[Any]] = {}  # by id(); a WeakSet takes far longer
-        self._views = bytearray()  # each reader has one
-        self.called: dict[str, Any] = {}  # what C calls for it, by kind
-        _handles[id(self)] = _by_address[self._address] = weakref.ref(self)
-
-    def __getattr__(self, name: str) -> Any:
-        """What threads wait with: made when first somebody may have to."""
-        if name == "_turns":
-            return self.__dict__.setdefault(name, threading.RLock())
-        if name == "_cond":
-            return self.__dict__.setdefault(name, threading.Condition(self._turns))
-        raise AttributeError(name)
-
-    @property
-    def locks(self) -> str | None:
-        """Path of a frame with a lock file."""
-        return self._locks
-
-    @locks.setter
-    def locks(self, path: str | None) -> None:
-        self._locks = path
-        self._update()
-
-    def _update(self) -> None:
-        self._is_free = not self._nwriters and self._ptr is not None and self._locks is None
-
-    @property
-    def is_closed(self) -> bool:
-        return self._ptr is None
-
-    def get(self) -> Any:
-        """The pointer, for those who hold the handle already; ClosedError when there is none."""
-        if self._ptr is None:
-            raise errors.ClosedError(f"I/O operation on closed {self.noun}{self._closed_because}")
-        return self._ptr
-
-    @property
-    def __exit__(self) -> Callable[..., None]:
-        """Enter: what the with statement looks up before it calls __enter__(), and calls at the end."""
-        # A reader has a view before it looks at the flag, and a writer clears the flag before it
-        # looks for views: so one of them sees the other, without a lock.
-        leave = memoryview(self._views).__exit__
-        if self._is_free:
-            return leave
-        if self in _local.lent:
-            self.get()
-            return leave  # whoever holds it waits for this thread
-        leave(None, None, None)
-        return self._enter_in_turn()
-
-    def __enter__(self) -> Any:
-        return self._ptr
-
-    def _enter_in_turn(self) -> Callable[..., None]:
-        with self._turns:
-            # Readers let a waiting writer go first, or it might wait for ever; but not the
-            # writer itself, when it reads what it is changing.
-            while self._nwaiting and self._writer != threading.get_ident():
-                self._cond.wait()
-            ptr = self.get()
-            self._update()  # an exception may have kept the last writer from it
-            if self.locks is None:
-                return memoryview(self._views).__exit__
-            if not self._is_locked:
-                self._lock(ptr, False)
-                self._is_locked = True
-            view = memoryview(self._views)
-            leave = functools.partial(self._leave, weakref.ref(view))
-            leave.view = view  # type: ignore[attr-defined]
-            return leave
-
-    def _leave(self, ref: Callable[[], memoryview | None], *_: object) -> None:
-        # Only a weak reference: an exception would keep this frame, and with it the view.
-        with self._turns:
-            ref().release()  # type: ignore[union-attr]
-            if not self._is_read():
-                self._unlock_read()
-
-    def _is_read(self) -> bool:
-        try:
-            self._views.append(0)
-            self._views.pop()
-        except BufferError:
-            return True
-        return False
-
-    def _unlock_read(self) -> None:
-        if self._is_locked:
-            self._unlock()
-            self._is_locked = False
-
-    @contextlib.contextmanager
-    def writing(self) -> Iterator[Any]:
-        """Wait until nobody reads, and keep everybody else out during the block."""
-        if self.damage is not None:
-            raise errors.ReadOnlyError(f"the {self.noun} was opened with on_damage='fill', for reading")
-        with self._alone() as ptr:
-            if self._unstored is not None:
-                self._raise_unstored()
-            if self.locks is None:
-                yield ptr
-                return
-            self._lock(ptr, self.writes_to is not None)
-            try:
-                yield ptr
-            finally:
-                self._unlock()
-
-    @contextlib.contextmanager
-    def _alone(self, closes: bool = False) -> Iterator[Any]:
-        """writing(), as far as this process is concerned; who closes may find it closed."""
-        if self in _local.lent:
-            raise errors.ParameterError(f"a callback cannot change the {self.noun} that it works for")
-        with self._turns:
-            self._nwriters += 1
-            self._is_free = False
-            try:
-                self._wait_for_readers()
-                outer, self._writer = self._writer, threading.get_ident()
-                try:
-                    yield None if closes else self.get()
-                finally:
-                    self._writer = outer
-            finally:
-                self._nwriters -= 1
-                self._update()
-
-    def _wait_for_readers(self) -> None:
-        self._nwaiting += 1
-        try:
-            pause = MIN_PAUSE
-            while self._is_read():
-                self._cond.wait(pause)
-                pause = min(2 * pause, MAX_PAUSE)
-            self._unlock_read()  # an exception may have kept the last reader from it
-        finally:
-            self._nwaiting -= 1
-            self._cond.notify_all()
-
-    def _lock(self, ptr: Any, exclusive: bool) -> None:
-        changed, err = ffi.new("int *", -1), new_error()
-        try:
-            status = lib.b2c_schunk_lock(ptr, exclusive, changed, err)
-            while status == lib.B2C_E_IO and err.sys_errno == errno.EINTR:
-                # Python's signal handlers run between two calls.
-                status = lib.b2c_schunk_lock(ptr, exclusive, changed, err)
-            check(status, err, self.locks)
-            if changed[0]:
-                self.tell(ptr)
-        except BaseException:
-            if changed[0] >= 0:  # the call has succeeded
-                self._unlock()
-            raise
-
-    def _unlock(self) -> None:
-        if self.locks is not None and self._ptr is not None:
-            err = new_error()
-            check(lib.b2c_schunk_unlock(self._ptr, err), err, self.locks)
-
-    def recheck(self) -> bool:
-        """After a read: whether it was of a state whose chunks are still there.
-
-        If not, the object shows the present state from now on.
-        """
-        if not self.may_outdate:
-            return True
-        with self as ptr:
-            if lib.b2c_schunk_is_current(ptr):
-                return True
-        lost, err = ffi.new("int *"), new_error()
-        with self._alone() as ptr:
-            check(lib.b2c_schunk_recheck(ptr, lost, err), err)
-            if lost[0]:
-                self.tell(ptr)
-        return not lost[0]
-
-    def refresh(self, path: str | None) -> bool:
-        """See what others have stored; whether that is anything new."""
-        change, err = ffi.new("int *"), new_error()
-        with self._alone() as ptr:
-            check(lib.b2c_schunk_refresh(ptr, change, err), err, path)
-            if change[0] != lib.B2C_CHANGE_NONE:
-                self.tell(ptr)
-        return bool(change[0] != lib.B2C_CHANGE_NONE)
-
-    def fill(self, failures: list[BaseException], known: int, path: str | None) -> None:
-        """After a read that failed for damaged chunks alone: they are zeros from now on.
-
-        known : how many there were before the read.  What it has found in one of those, or is not
-            the damage of a chunk, is raised
-        """
-        if self.damage is None:
-            raise failures[0]
-        for exc in failures:
-            chunk = chunk_of(exc)
-            if chunk is None or self._filled.get(chunk, known) < known:
-                raise exc
-            with self._alone() as ptr:
-                if chunk in self.damage:  # another thread, or another block of it
-                    continue
-                self._fill(ptr, chunk, path)
-                self._filled[chunk] = len(self.damage)
-                self.damage[chunk] = exc
-            where = f"{path}: " if path else ""
-            warnings.warn(f"{where}chunk {chunk} is read as zeros: {exc}", errors.DamageWarning, 2)
-
-    def _fill(self, ptr: Any, chunk: int, path: str | None) -> None:
-        err = new_error()
-        check(lib.b2c_schunk_update_special(ptr, chunk, lib.B2C_SPECIAL_ZERO, ffi.NULL, err), err, path)
-        self.tell(ptr)
-
-    def settle(self) -> None:
-        """Store what closing would; nothing when somebody is using the object.
-
-        A failure is not that of who calls this: the next edit, or close(), raises it.
-        """
-        if not self._turns.acquire(blocking=False):
-            return
-        try:
-            if self not in _local.lent and not (self._writer or self._is_read() or self.is_closed):
-                err = new_error()
-                with self._alone() as ptr:
-                    status = lib.b2c_schunk_settle(ptr, err)
-                    if status:
-                        self._unstored = exception(status, err, self.writes_to)
-        finally:
-            self._turns.release()
-
-    def _raise_unstored(self) -> None:
-        failure, self._unstored = self._unstored, None
-        if failure is not None:
-            raise failure
-
-    def add_follower(self, follower: Any) -> None:
-        """Let it be told of every new state, by follow(ptr), as long as it lives."""
-        key, followers = id(follower), self._followers
-        followers[key] = weakref.ref(follower, lambda _: followers.pop(key, None))
-
-    def drop_follower(self, follower: Any) -> None:
-        self._followers.pop(id(follower), None)
-
-    def followers(self) -> list[Any]:
-        found = [ref() for ref in list(self._followers.values())]
-        return [follower for follower in found if follower is not None]
-
-    def tell(self, ptr: Any) -> None:
-        """Those who have derived something from the object learn that it shows a new state.
-
-        All of them do, also when some raise; then the first exception is raised.
-        """
-        failures = []
-        for follower in self.followers():
-            try:
-                follower.follow(ptr)
-            except Exception as exc:
-                failures.append(exc)
-        if failures:
-            raise failures[0]
-
-    def close(self, close: Callable[[Any, Any], int], path: str | None) -> None:
-        """Call close(ptr, err), which frees; nothing happens the second time."""
-        if self._ptr is None:
-            return
-        with self._alone(closes=True):
-            ptr = self.__dict__.pop("_ptr", None)  # in one step: a signal handler may close it, too
-            if ptr is None:
-                return
-            _by_address.pop(self._address, None)
-            err = new_error()
-            ffi.gc(ptr, None)  # the call frees, also when it fails
-            check(close(ptr, err), err, path)
-            self._raise_unstored()
-
-    def after_fork(self) -> None:
-        """In a forked child: the threads that held the lock do not exist here.
-
-        A file has one writer, and that is the parent: the child must not even close it.
-        """
-        self._nwriters = self._nwaiting = self._writer = 0
-        self._views, self._is_locked = bytearray(), False
-        self._turns = threading.RLock()
-        self._cond = threading.Condition(self._turns)
-        if self.writes_to is not None and self._ptr is not None:
-            ffi.gc(self._ptr, None)
-            self._ptr = None
-            self._closed_because = ": it is being written by the process that this one was forked from"
-        self._update()
-
-    # The default arguments, because globals may be gone at the end.
-    def __del__(
-        self, warn: Any = warnings.warn, handles: Any = _handles, by_address: Any = _by_address
-    ) -> None:
-        if self._ptr is not None and self.writes_to is not None:
-            # Whoever records the warning may bring the handle to life again.
-            warn(f"{self.writes_to} was open for writing and never closed", ResourceWarning, 2, source=self)
-            return
-        handles.pop(id(self), None)
-        if self._ptr is not None:
-            by_address.pop(self._address, None)
-
-
-def writers() -> list[Handle]:
-    """The open handles that write to files."""
-    handles = [ref() for ref in list(_handles.values())]
-    return [h for h in handles if h is not None and h.writes_to is not None and not h.is_closed]
-
-
 def _after_fork() -> None:
     threads.lock = threading.Lock()
-    for ref in list(_handles.values()):
-        handle = ref()
-        if handle is not None:
-            handle.after_fork()
 
 
 if hasattr(os, "register_at_fork"):

@@ -9,8 +9,9 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from . import _ffi
-from ._ffi import Handle, check, ffi, lib, new_error
+from ._ffi import check, ffi, lib, new_error
 from .errors import NotFoundError, ParameterError
+from .handles import Handle, nested
 
 if TYPE_CHECKING:
     import numpy as np
@@ -41,7 +42,7 @@ def give_back(array: np.ndarray[Any, Any], dst: Any, nbytes: int) -> None:
 def result_of(block: Any, call: Callable[[], None]) -> int:
     """Run `call`, which works for a block, and tell C how it went; check() raises what it raised."""
     try:
-        _ffi.nested(call, block.schunk)
+        nested(call, block.schunk)
     except BaseException as exc:  # raised again by check(), on the other side of C
         return _ffi.keep_failure(exc)
     return 0

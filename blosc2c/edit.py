@@ -12,8 +12,9 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from . import _ffi
-from ._ffi import Handle, check, ffi, in_buffer, lib, new_error
+from ._ffi import check, ffi, in_buffer, lib, new_error
 from .errors import ChunkIndexError, ParameterError
+from .handles import Handle
 from .params import SpecialValue, check_durability
 
 if TYPE_CHECKING:

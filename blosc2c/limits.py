@@ -11,8 +11,9 @@ import os
 from dataclasses import dataclass, fields
 from typing import Any
 
-from ._ffi import SERIAL_NBYTES, SMALL_NBYTES, Handle, ffi
+from ._ffi import SERIAL_NBYTES, SMALL_NBYTES, ffi
 from .errors import LimitError
+from .handles import Handle
 
 _WIDE = ("max_nbytes", "max_chunk_nbytes", "max_meta_nbytes", "max_chunks")  # 64 bits, others 32
 _C_FIELDS = {

@@ -16,6 +16,7 @@ from . import _ffi
 from ._ffi import check, ffi, lib, new_error
 from .callbacks import array_from, give_back, postfilter_funcs, prefilter_funcs, result_of
 from .errors import CorruptError, ParameterError
+from .handles import handle_at, nested
 from .params import Codec, Filter, to_int
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ _alive: list[Any] = []  # what C has pointers to, for ever
 
 def _schunk_of(block: Any) -> SChunk | None:
     """The super-chunk that a block belongs to."""
-    handle = _ffi.handle_at(block.schunk)
+    handle = handle_at(block.schunk)
     if handle is None:
         return None
     schunk = handle.owner() if handle.owner is not None else None
@@ -254,6 +255,6 @@ def load(kind: int, number: int) -> None:
         _asked.add(name)
         for entry in entry_points(group=ENTRY_POINTS, name=name):
             try:
-                _ffi.nested(lambda: entry.load()())  # noqa: B023
+                nested(lambda: entry.load()())  # noqa: B023
             except BaseException as exc:  # the cause of the error that follows
                 _ffi.broken_plugins[noun, number] = exc

@@ -12,8 +12,9 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 from . import _ffi, limits
-from ._ffi import Handle, check, ffi, lib, new_error
+from ._ffi import check, ffi, lib, new_error
 from .errors import Blosc2Error, CorruptError, ParameterError, TruncatedError
+from .handles import Handle, nested
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -153,7 +154,7 @@ if hasattr(os, "register_at_fork"):
 def user_read_at(handle: Any, at: int, dst: Any, n: int) -> int:
     try:
         reader = ffi.from_handle(handle)
-        data = memoryview(_ffi.nested(lambda: reader.read(at, n), reader.schunk)).cast("B")
+        data = memoryview(nested(lambda: reader.read(at, n), reader.schunk)).cast("B")
         if len(data) != n:
             raise reader.wrong_length(at, n, len(data))
         ffi.memmove(dst, data, n)

@@ -16,11 +16,12 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from . import _ffi, limits, params
-from ._ffi import Handle, check, ffi, in_buffer, lib, new_error, out_buffer
+from ._ffi import check, ffi, in_buffer, lib, new_error, out_buffer
 from .callbacks import Callbacks
 from .edit import Editing
 from .errors import ChunkIndexError, FrameExistsError, LimitError, ParameterError
 from .facts import ChunkInfo, Report, codec_summary, human
+from .handles import Handle
 from .meta import Meta, VLMeta, check_name, encode
 from .params import CParams, DParams, Keeping, SpecialValue, Storage, to_cparams, to_dparams, to_int
 from .replacing import Replaced, remove_urlpath

@@ -10,10 +10,11 @@ import errno
 import os
 from typing import TYPE_CHECKING, Any
 
-from . import _ffi, containers, params
+from . import containers, params
 from . import limits as bounds
-from ._ffi import Handle, check, ffi, lib, new_error
+from ._ffi import check, ffi, lib, new_error
 from .errors import FormatError, ParameterError
+from .handles import Handle, writers
 from .ndarray import NDArray
 from .params import Keeping, to_path
 from .reader import is_readable, open_reader
@@ -82,7 +83,7 @@ def open_handle(
 
 def _settle_writers(place: str) -> None:
     """Who has a file open for writing here must not change it by no more than closing it later."""
-    for handle in _ffi.writers():
+    for handle in writers():
         owner = None if handle.owner is None else handle.owner()
         with contextlib.suppress(OSError):  # not there any more
             if owner is not None and os.path.samefile(owner._source.place, place):

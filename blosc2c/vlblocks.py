@@ -10,9 +10,10 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from . import _ffi
-from ._ffi import Handle, check, ffi, in_buffer, lib, new_error
+from ._ffi import check, ffi, in_buffer, lib, new_error
 from .compress import decompress2
 from .errors import ChunkIndexError
+from .handles import Handle
 from .limits import check_result
 from .params import compiled_cparams
 

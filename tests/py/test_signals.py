@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import blosc2c as b2
-from blosc2c import _ffi
+from blosc2c import _ffi, handles
 from blosc2c._ffi import ffi, lib
 
 A = np.arange(5000, dtype="<i8")
@@ -102,7 +102,7 @@ def test_an_exception_after_the_lock_was_taken(on_signal, tmp_path, monkeypatch)
             take(*args)
             raise Stop
 
-    monkeypatch.setattr(_ffi, "lib", Interrupted())
+    monkeypatch.setattr(handles, "lib", Interrupted())
     for call in (lambda: s.nchunks, lambda: s.append_data(bytes(8))):
         with pytest.raises(Stop):
             call()
@@ -204,5 +204,5 @@ def test_a_handler_at_the_first_step_of_a_callback(on_signal):
 def test_callbacks_leave_the_context_of_their_thread(on_signal):
     before = _ffi.context(1)
     with pytest.raises(Stop):
-        _ffi.nested(stop)
-    assert _ffi._local.ctx is before and _ffi._local.lent == ()
+        handles.nested(stop)
+    assert _ffi.thread_local.ctx is before and _ffi.thread_local.lent == ()

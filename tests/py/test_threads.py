@@ -279,7 +279,8 @@ def test_fork_while_a_thread_closes(tmp_path, when):
         run(
             f"""
         import os, signal, threading, warnings, blosc2c as b2
-        from blosc2c._ffi import Handle, lib
+        from blosc2c._ffi import lib
+        from blosc2c.handles import Handle
         warnings.simplefilter("ignore")
         s = b2.SChunk(data=bytes(5000), urlpath={str(tmp_path / "f.b2frame")!r}, mode="w")
         begun, go_on = threading.Event(), threading.Event()
