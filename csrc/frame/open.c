@@ -4,6 +4,8 @@
  */
 #include "legacy.h"
 
+#include <errno.h>
+
 /* A writer may commit while a reader looks: how often the reader starts again. */
 enum { MAX_RETRIES = 10 };
 
@@ -167,6 +169,21 @@ static b2c_status open_unlocked(const char *path, bool is_dir, uint64_t offset, 
     return open_contiguous(io, path, offset, false, is_writable, limits, out, err);
 }
 
+/* What is to be read at a path; most often a file, which need not be asked for what it is. */
+static b2c_status open_to_read(const char *path, int mode, const b2c_limits *limits,
+                               b2c_schunk **out, b2c_error *err)
+{
+    b2c_error why;
+    b2c_status st = open_unlocked(path, false, 0, mode, limits, out, &why);
+    if (st == B2C_E_IO && why.sys_errno == EISDIR) {
+        return open_unlocked(path, true, 0, mode, limits, out, err);
+    }
+    if (st != B2C_OK && err != NULL) {
+        *err = why;
+    }
+    return st;
+}
+
 /* Lets an open frame be changed in memory. */
 static b2c_status overlay(b2c_schunk *s, b2c_error *err)
 {
@@ -239,8 +256,9 @@ b2c_status b2i_schunk_reopen(const b2c_schunk *s, b2c_schunk **out, b2c_error *e
 b2c_status b2i_schunk_open_path(const char *path, uint64_t offset, int mode,
                                 const b2c_limits *limits, b2c_schunk **out, b2c_error *err)
 {
-    bool is_dir = b2i_fs_is_dir(path);
     int access = mode & B2I_OPEN_ACCESS;
+    bool only_reads = offset == 0 && access != B2C_OPEN_UPDATE && (mode & B2C_OPEN_LOCK) == 0;
+    bool is_dir = !only_reads && b2i_fs_is_dir(path);
     b2c_schunk *s;
     if (offset != 0 && (is_dir || access == B2C_OPEN_UPDATE)) {
         return b2i_fail_field(err, B2C_E_ARGUMENT, B2C_NO_OFFSET, "offset",
@@ -254,7 +272,8 @@ b2c_status b2i_schunk_open_path(const char *path, uint64_t offset, int mode,
     if ((mode & B2C_OPEN_LOCK) != 0) {
         return open_locked(path, is_dir, offset, mode, limits, out, err);
     }
-    B2I_TRY(open_unlocked(path, is_dir, offset, mode, limits, &s, err));
+    B2I_TRY(only_reads ? open_to_read(path, mode, limits, &s, err)
+                       : open_unlocked(path, is_dir, offset, mode, limits, &s, err));
     b2c_status st =
         access == B2C_OPEN_COPY ? overlay(s, err) : keep_origin(s, path, offset, mode, err);
     if (st != B2C_OK) {
