@@ -177,6 +177,12 @@ static int may_wait(step kind)
            kind == UPDATE_ZEROS || kind == UPDATE_VALUE || kind == ROLLBACK;
 }
 
+/* Directories are not compacted: what waits goes on waiting. */
+static int leaves_waiting(const history *h, step kind)
+{
+    return may_wait(kind) || (kind == COMPACT && h->w.storage == B2C_STORAGE_DIR);
+}
+
 /* What is right when step k has been made (done), or is being made. */
 static place place_of(const history *h, int k, int done)
 {
@@ -184,7 +190,7 @@ static place place_of(const history *h, int k, int done)
     if (!done && k > 0) {
         p.first = p.visible = k - 1;
     }
-    while (p.visible > 0 && may_wait(h->kinds[p.visible])) {
+    while (p.visible > 0 && leaves_waiting(h, h->kinds[p.visible])) {
         p.visible--;
     }
     if (h->w.level == B2C_DURABILITY_NONE) {
