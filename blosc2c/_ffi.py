@@ -449,9 +449,10 @@ def _prepare_context(local: _Local, nthreads: int) -> Any:
         out = ffi.new("b2c_ctx **")
         check(lib.b2c_ctx_new(pool or ffi.NULL, nthreads, ffi.NULL, out, err), err)
 
-        # The default argument keeps the pool alive for as long as the context.
-        def free(ctx: Any, _pool: Any = pool) -> None:
-            lib.b2c_ctx_free(ctx)
+        # The default arguments keep the pool alive for as long as the context, and the function
+        # when the interpreter has emptied this module.
+        def free(ctx: Any, _pool: Any = pool, _free: Any = lib.b2c_ctx_free) -> None:
+            _free(ctx)
 
         local.ctx, local.pool, local.small = ffi.gc(out[0], free), pool, None
         local.nrefs = _nrefs(local)

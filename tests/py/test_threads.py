@@ -147,6 +147,24 @@ def run(code: str) -> str:
     return out.stdout
 
 
+def test_contexts_that_outlive_the_module():
+    """The interpreter empties modules at its end, while objects elsewhere may still hold a context."""
+    code = """
+        import threading, blosc2c as b2
+        from blosc2c import _ffi
+        def use():
+            b2.compress2(bytes(100))
+            _ffi.lib = None
+        thread = threading.Thread(target=use)
+        thread.start()
+        thread.join()
+        """
+    out = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, timeout=120
+    )
+    assert (out.returncode, out.stderr) == (0, "")
+
+
 @pytest.mark.parametrize("storage", ({}, {"contiguous": True}, {"contiguous": False}), ids=str)
 def test_readers_do_not_wait_for_each_other(storage, tmp_path):
     """Small reads go on while a large one lasts."""
