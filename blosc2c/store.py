@@ -83,10 +83,14 @@ def open_handle(
 
 def _settle_writers(place: str) -> None:
     """Who has a file open for writing here must not change it by no more than closing it later."""
+    try:
+        there = os.stat(place)
+    except OSError:
+        return  # it cannot be opened, either
     for handle in writers():
         owner = None if handle.owner is None else handle.owner()
         with contextlib.suppress(OSError):  # not there any more
-            if owner is not None and os.path.samefile(owner._source.place, place):
+            if owner is not None and os.path.samestat(os.stat(owner._source.place), there):
                 handle.settle()
 
 
