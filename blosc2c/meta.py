@@ -307,14 +307,14 @@ class VLMeta(MutableMapping[str, Any]):
         """As dict.update(), all in one commit: none of them is stored when one cannot be."""
         values = {name: (check_name(name), encode(v)) for name, v in dict(*args, **kwargs).items()}
         with self._schunk().transaction():
+            old = {name for name in values if name in self}
             added: list[str] = []
             try:
                 # New ones first, for there may be too many of them: those are removed again, as a
                 # transaction around this one goes on when somebody catches the exception in it.
-                for name in sorted(values, key=self.__contains__):
-                    is_new = name not in self
+                for name in sorted(values, key=old.__contains__):
                     self._set(*values[name])
-                    if is_new:
+                    if name not in old:
                         added.append(name)
             except BaseException:
                 for name in reversed(added):
