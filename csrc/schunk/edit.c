@@ -488,21 +488,13 @@ out:
     return st;
 }
 
-/* Nobody would open a frame with more of them. */
-static b2c_status check_vlmetas(const b2i_metas *from, const b2i_metas *to, b2c_error *err)
+static uint32_t count_new(const b2i_metas *from, const b2i_metas *to)
 {
-    uint64_t n = to->n;
-    if (n + from->n <= B2I_MAX_VLMETA) {
-        return B2C_OK;
-    }
+    uint32_t n = 0;
     for (uint32_t i = 0; i < from->n; i++) {
         n += b2i_metas_find(to, from->v[i].name) == NULL;
     }
-    return n <= B2I_MAX_VLMETA
-               ? B2C_OK
-               : b2i_fail_sizes(err, B2C_E_LIMIT, B2C_NO_OFFSET,
-                                "a frame cannot have more variable-length metalayers",
-                                B2I_MAX_VLMETA, n);
+    return n;
 }
 
 b2c_status b2i_schunk_copy_chunks(const b2c_schunk *from, b2c_schunk *to, b2c_error *err)
@@ -512,7 +504,8 @@ b2c_status b2i_schunk_copy_chunks(const b2c_schunk *from, b2c_schunk *to, b2c_er
         return b2i_fail_field(err, B2C_E_ARGUMENT, B2C_NO_OFFSET, "to",
                               "a super-chunk cannot be copied to itself");
     }
-    B2I_TRY(check_vlmetas(&from->now.vlmetas, &to->now.vlmetas, err));
+    uint32_t nnew = count_new(&from->now.vlmetas, &to->now.vlmetas);
+    B2I_TRY(b2i_vlmetas_check_room(&to->now.vlmetas, nnew, err));
     B2I_TRY(b2i_schunk_begin_steps(to, &steps, err));
     bool done;
     b2c_status st = append_uniform(from, to, &done, err);

@@ -145,16 +145,23 @@ b2c_status b2i_vlmeta_encode(b2c_ctx *ctx, b2i_span value, b2i_buf *out, b2c_err
     return B2C_OK;
 }
 
+b2c_status b2i_vlmetas_check_room(const b2i_metas *vlmetas, uint32_t nnew, b2c_error *err)
+{
+    uint64_t n = (uint64_t)vlmetas->n + nnew;
+    if (nnew > 0 && n > B2I_MAX_VLMETA) {
+        return b2i_fail_sizes(err, B2C_E_LIMIT, B2C_NO_OFFSET,
+                              "a frame cannot have more variable-length metalayers", B2I_MAX_VLMETA,
+                              n);
+    }
+    return B2C_OK;
+}
+
 b2c_status b2i_vlmeta_set(b2c_schunk *s, b2c_ctx *ctx, const char *name, b2i_span value,
                           b2c_error *err)
 {
     B2I_TRY(b2i_schunk_check_writable(s, err));
     bool is_new = b2i_metas_find(&s->now.vlmetas, name) == NULL;
-    if (is_new && s->now.vlmetas.n >= B2I_MAX_VLMETA) {
-        return b2i_fail_sizes(err, B2C_E_LIMIT, B2C_NO_OFFSET,
-                              "a frame cannot have more variable-length metalayers", B2I_MAX_VLMETA,
-                              s->now.vlmetas.n + 1);
-    }
+    B2I_TRY(b2i_vlmetas_check_room(&s->now.vlmetas, is_new, err));
     b2i_buf chunk = { 0 };
     b2c_status st = b2i_vlmeta_encode(ctx, value, &chunk, err);
     if (st == B2C_OK) {

@@ -326,6 +326,9 @@ b2c_status b2i_metas_copy(const b2i_metas *from, b2i_metas *to, b2c_error *err);
 /* Adds or replaces. */
 b2c_status b2i_metas_set(b2i_metas *metas, const char *name, b2i_span bytes, b2c_error *err);
 b2c_status b2i_metas_merge(const b2i_metas *from, b2i_metas *to, b2c_error *err);
+
+/* B2C_E_LIMIT when so many new ones would be more than anybody opens. */
+b2c_status b2i_vlmetas_check_room(const b2i_metas *vlmetas, uint32_t nnew, b2c_error *err);
 void b2i_metas_free(b2i_metas *metas);
 
 /* A new metalayer, while there are no chunks. */
