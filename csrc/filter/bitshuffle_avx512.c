@@ -14,8 +14,9 @@
 
 enum {
     ROW = 64,
-    GROUP = 8 * ROW, /* elements */
-    MAX_UNIT = 32,   /* so many planes of a group are 18 kB */
+    GROUP = 8 * ROW,  /* elements */
+    MAX_UNIT = 32,    /* so many planes of a group are 18 kB */
+    MAX_CLAIMED = 12, /* with more, two lines of each row do not stay in the L1 cache */
     STRIDE = GROUP + VEC_LEN
 };
 
@@ -39,12 +40,15 @@ B2I_KERNEL vec reverse_each_8(vec v)
 /*
  * The bits of GROUP bytes, those of each 8 transposed, to 8 rows, and back.
  */
-B2I_KERNEL void bits_to_rows(vec *a, uint8_t *rows, size_t row_len)
+B2I_KERNEL void bits_to_rows(vec *a, bool claiming, uint8_t *rows, size_t row_len)
 {
     vec v[8];
     rows_split(a, 8, v);
     B2I_UNROLL
     for (size_t b = 0; b < 8; b++) {
+        if (claiming) {
+            claim_next(rows + b * row_len);
+        }
         vec_store(rows + b * row_len, v[b]);
     }
 }
@@ -76,7 +80,7 @@ B2I_KERNEL void shuffle_planes(const uint8_t *src, uint8_t *dst, size_t typesize
             for (size_t r = 0; r < 8; r++) {
                 a[r] = transpose_reversed(reverse_each_8(vec_load(from + j * STRIDE + ROW * r)));
             }
-            bits_to_rows(a, dst + 8 * j * row_len + at, row_len);
+            bits_to_rows(a, typesize <= MAX_CLAIMED, dst + 8 * j * row_len + at, row_len);
         }
     }
 }

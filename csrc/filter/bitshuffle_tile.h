@@ -96,12 +96,16 @@ B2I_KERNEL void tiled_shuffle(const uint8_t *src, uint8_t *dst, size_t typesize,
     tile t;
     size_t width = typesize < STRIP ? typesize : STRIP;
     size_t n = row_len < PLANE ? VEC_LEN : PLANE;
+    bool apart = row_len % LINE_LEN == 0; /* no two rows share a line */
 
     for (size_t at = 0; at < row_len; at = next_step(at, n, row_len)) {
         for (size_t c = 0; c < typesize; c = next_step(c, width, typesize)) {
             tile_gather(src + at * 8 * typesize, typesize, c, n, &t);
             for (size_t j = 0; j < width; j++) {
                 uint8_t *rows = dst + 8 * (c + j) * row_len + at;
+                for (size_t b = 0; b < 8 && !apart; b++) {
+                    claim_next(rows + b * row_len);
+                }
                 for (size_t v = 0; v < n; v += VEC_LEN) {
                     transpose_bits(t.planes + j * PLANE + v, width * PLANE, rows + v, row_len);
                 }

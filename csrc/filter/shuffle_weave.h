@@ -187,6 +187,7 @@ B2I_KERNEL void weave_shuffle(const uint8_t *src, size_t unit, size_t nelems, ui
             vec_swap_parts(part, q);
             B2I_UNROLL
             for (size_t b = 0; b < q; b++) {
+                claim_next(dst + (k * q + b) * stride + i);
                 vec_store(dst + (k * q + b) * stride + i, part[b]);
             }
         }

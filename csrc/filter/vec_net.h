@@ -112,6 +112,7 @@ B2I_KERNEL void group_shuffle(const uint8_t *src, size_t t, uint8_t *planes, siz
     group_split(src, t, v);
     B2I_UNROLL
     for (size_t k = 0; k < t; k++) {
+        claim_next(planes + k * plane_stride);
         vec_store(planes + k * plane_stride, v[k]);
     }
 }
@@ -130,6 +131,7 @@ B2I_KERNEL void columns_shuffle(const uint8_t *src, size_t stride, size_t ncols,
     net(v, 16, 4);
     B2I_UNROLL
     for (size_t k = 0; k < ncols; k++) {
+        claim_next(planes + k * plane_stride);
         vec_store(planes + k * plane_stride, v[k]);
     }
 }
