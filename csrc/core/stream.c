@@ -20,9 +20,15 @@ static size_t before_line(const uint8_t *p)
     return (LINE - (uintptr_t)p % LINE) % LINE;
 }
 
+/* The line so far behind p, which will be read or written soon; harmless past the end. */
+static void prefetch_line(const uint8_t *p, size_t distance)
+{
+    _mm_prefetch((const char *)((uintptr_t)p + distance), _MM_HINT_T0);
+}
+
 void b2i_copy(uint8_t *dst, const uint8_t *src, size_t n)
 {
-    enum { BY_LINES = 64 * 1024 };
+    enum { BY_LINES = 64 * 1024, AHEAD = 2048 };
     if (n < BY_LINES) {
         memcpy(dst, src, n);
         return;
@@ -32,6 +38,8 @@ void b2i_copy(uint8_t *dst, const uint8_t *src, size_t n)
     for (; n - done >= LINE; done += LINE) {
         const __m128i *from = (const __m128i *)(src + done);
         __m128i *to = (__m128i *)(dst + done);
+        prefetch_line(src, done + AHEAD);
+        prefetch_line(dst, done + AHEAD); /* or each new page waits for its first lines */
         __m128i a = _mm_loadu_si128(from), b = _mm_loadu_si128(from + 1);
         __m128i c = _mm_loadu_si128(from + 2), d = _mm_loadu_si128(from + 3);
         _mm_store_si128(to, a);
