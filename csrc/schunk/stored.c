@@ -213,10 +213,13 @@ static b2c_status check_bytes(const b2c_schunk *s, b2i_entry entry, b2i_span byt
  */
 #define WHOLE_READ_MAX 65536u
 
-/* Larger ones have a checksum for each block, unless they have no or one block, or VL blocks. */
+/*
+ * Larger ones have a checksum for each block, unless they have no or one block, or VL blocks, or
+ * blocks that may be others than the header tells: see b2i_chunk_open().
+ */
 static bool is_read_whole(const b2i_store *store, const b2i_chunk_head *head)
 {
-    bool has_parts = b2i_chunk_head_nparts(head) > 1;
+    bool has_parts = b2i_chunk_head_nparts(head) > 1 && head->blocksize % head->typesize == 0;
     bool is_checked =
         store->ops->check != NULL && store->verifies && (store->is_trusted || store->is_complete);
     return head->cbytes <= WHOLE_READ_MAX || (is_checked && !has_parts);

@@ -353,6 +353,29 @@ def test_verify_names_the_block(tmp_path, capsys):
         assert info.value.block == 5
 
 
+def test_parts_of_chunks_with_other_blocks_than_they_tell(disk, tmp_path):
+    """Some libraries cut blocks at the multiple of the type size: these have no checksums of their own."""
+    n, blocksize = 3 * 70_046, 3000
+    data = bytes(byte & 15 for byte in make("random", n))
+    cparams = {"typesize": 3, "splitmode": b2.SplitMode.NEVER_SPLIT, "codec": "zlib"}
+    chunk = bytearray(b2.compress2(data, blocksize=blocksize, **cparams))
+    chunk[8:12] = (blocksize + 2).to_bytes(4, "little")  # of which there would be one less
+    path = tmp_path / "x"
+    with b2.SChunk(n, urlpath=path, contiguous=disk == "file", cparams={"typesize": 3}) as s:
+        s.append_chunk(bytes(chunk))
+    with b2.open(path) as s:
+        assert len(s.get_chunk(0)) > 65_536
+        assert s[10_000:10_010] == data[30_000:30_030]
+    assert b2.verify(path)
+    file = path if disk == "file" else path / "00000000.chunk"
+    raw = bytearray(file.read_bytes())
+    raw[raw.index(chunk) + 60_000] ^= 1
+    file.write_bytes(raw)
+    assert not b2.verify(path)
+    with b2.open(path) as s, pytest.raises(b2.ChecksumError):
+        s[10_000:10_010]
+
+
 @pytest.mark.parametrize("shape", ["raw", "one block"])
 def test_parts_of_chunks_without_block_checksums_are_checked(shape, disk, tmp_path):
     """Chunks stored raw or in one block have one checksum: also a slice compares it."""
