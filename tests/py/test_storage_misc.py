@@ -353,6 +353,31 @@ def test_verify_names_the_block(tmp_path, capsys):
         assert info.value.block == 5
 
 
+@pytest.mark.parametrize("clevel", [0, 1])
+def test_verify_names_damaged_checksums_of_blocks(clevel, disk, tmp_path):
+    """Reads of parts compare them, though the chunk itself is sound."""
+    data = bytes(byte & 15 for byte in make("random", 1 << 19))
+    path = tmp_path / "x"
+    cparams = {"typesize": 1, "blocksize": 1 << 16, "clevel": clevel}
+    with b2.SChunk(data=data, urlpath=path, contiguous=disk == "file", cparams=cparams):
+        pass
+    file = path if disk == "file" else path / "00000000.chunk"
+    raw = file.read_bytes()
+    record = raw.index(b"B2CK")
+    for part, block in ((0, 0), (3, 2)):  # header and table; the third block
+        damaged = bytearray(raw)
+        damaged[record + 16 + 4 * part] ^= 1
+        file.write_bytes(damaged)
+        (problem,) = b2.verify(path).problems
+        assert (problem.kind, problem.chunk) == ("checksum", 0)
+        assert part == 0 or problem.block == block
+        with b2.open(path) as s:
+            with pytest.raises(b2.ChecksumError):
+                s[block << 16 : (block << 16) + 9]
+            assert s.decompress_chunk(0) == data
+        assert b2.repair(path, tmp_path / "y", mode="w").nlost == 0
+
+
 def test_parts_of_chunks_with_other_blocks_than_they_tell(disk, tmp_path):
     """Some libraries cut blocks at the multiple of the type size: these have no checksums of their own."""
     n, blocksize = 3 * 70_046, 3000
