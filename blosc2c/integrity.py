@@ -230,7 +230,8 @@ def _verify_chunks(schunk: SChunk, report: Report) -> None:
             continue
         if report.problems[before:] and report.problems[-1].chunk is None:
             report.problems[-1] = replace(report.problems[-1], chunk=first)
-        if report.problems[before:] and report.problems[-1].kind == "checksum" and schunk.chunksize:
+        is_whole = report.problems[before:] and report.problems[-1].block is None
+        if is_whole and report.problems[-1].kind == "checksum" and schunk.chunksize:
             # One checksum of the whole chunk told that; those of the blocks know more.
             report.problems[before:] = _blocks_of(schunk, first) or report.problems[before:]
         first += 1
@@ -240,14 +241,17 @@ def _blocks_of(schunk: SChunk, nchunk: int) -> list[Problem]:
     """The damaged blocks of a chunk; none when its blocks have no checksums of their own."""
     report, info, err = Report(""), ffi.new("b2c_chunk_info *"), new_error()
     with schunk.handle as ptr:
-        if lib.b2c_schunk_chunk_info(ptr, nchunk, info, err) != lib.B2C_OK or not info.blocksize:
-            return []
+        status = lib.b2c_schunk_chunk_info(ptr, nchunk, info, err)
+    if status != lib.B2C_OK or not info.blocksize:
+        return []
     start = nchunk * schunk.chunksize
     for at in range(start, start + info.nbytes, info.blocksize):
         n = min(info.blocksize, start + info.nbytes - at)
         out = _ffi.raw_memory("char[]", n)
-        _attempt(report, "chunk", functools.partial(schunk._read, at, n, out))
-    return [problem for problem in report.problems if problem.block is not None]
+        failed = _attempt(report, "chunk", functools.partial(schunk._read, at, n, out))
+        if failed and report.problems[-1].block is None:
+            return []  # what was compared is the whole chunk: so it would be for each of its blocks
+    return report.problems
 
 
 # ---- Repair ----------------------------------------------------------------

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import textwrap
 import threading
+import time
 import warnings
 
 import blosc2
@@ -376,6 +377,20 @@ def test_verify_names_damaged_checksums_of_blocks(clevel, disk, tmp_path):
                 s[block << 16 : (block << 16) + 9]
             assert s.decompress_chunk(0) == data
         assert b2.repair(path, tmp_path / "y", mode="w").nlost == 0
+
+
+def test_verify_of_a_damaged_special_chunk_takes_no_time(tmp_path):
+    """It says that it has as many blocks as bytes."""
+    path, n = tmp_path / "x", 1 << 30
+    with b2.SChunk(n, urlpath=path, contiguous=True, cparams={"typesize": 1, "blocksize": 1}) as s:
+        s.fill_special(n, b2.SpecialValue.VALUE, value=b"5")
+    raw = bytearray(path.read_bytes())
+    raw[raw.index(b"B2CK") - 1] ^= 1
+    path.write_bytes(raw)
+    start = time.process_time()
+    (problem,) = b2.verify(path).problems
+    assert (problem.kind, problem.chunk, problem.block) == ("checksum", 0, None)
+    assert time.process_time() - start < 5
 
 
 def test_parts_of_chunks_with_other_blocks_than_they_tell(disk, tmp_path):
