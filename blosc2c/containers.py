@@ -31,6 +31,8 @@ def kind_of(path: str) -> str | None:
     """ "b2z" or "b2d" when something of that kind is at the path; a `.b2e` is a frame as others are."""
     if os.path.isdir(path):
         return "b2d" if os.path.isfile(os.path.join(path, EMBED)) else None
+    if not os.path.isfile(path):
+        return None  # opening a pipe would wait for who writes to it
     try:
         with open(path, "rb") as f:
             return "b2z" if f.read(4) == _ZIP_MAGIC else None

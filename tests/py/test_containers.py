@@ -4,6 +4,9 @@
 from __future__ import annotations
 
 import contextlib
+import os
+import subprocess
+import sys
 import zipfile
 
 import blosc2
@@ -67,6 +70,15 @@ def test_no_containers(tmp_path):
     (tmp_path / "d").mkdir()
     with pytest.raises(b2.FormatError, match="no sparse frame"):
         b2.open(tmp_path / "d")
+
+
+def test_pipes_are_no_containers(tmp_path):
+    """Opening one would wait for somebody who writes to it."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    code = "import sys, blosc2c; blosc2c.open(sys.argv[1], member='/a')"
+    done = subprocess.run([sys.executable, "-c", code, pipe], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 1 and "OSError" in done.stderr
 
 
 def test_what_is_no_frame_is_named(tmp_path):
