@@ -241,8 +241,16 @@ static uint64_t size_of(const repair_job *j, uint64_t i)
     return i + 1 == j->nchunks ? j->last : j->size;
 }
 
+/* The same, also where sizes vary: then that of one special chunk follows from the others. */
+static uint64_t special_size_of(const repair_job *j, uint64_t i)
+{
+    const b2i_state *now = &j->found.s->now;
+    bool is_told = j->found.has_sizes && j->size == 0 && now->ends != NULL && i < now->nchunks;
+    return is_told ? b2i_schunk_chunk_nbytes(j->found.s, i) : size_of(j, i);
+}
+
 /* Appends a chunk of a kind of special values. */
-static b2c_status append_special(repair_job *j, uint64_t i, uint8_t kind, b2c_error *err)
+static b2c_status append_special(repair_job *j, uint64_t nbytes, uint8_t kind, b2c_error *err)
 {
     uint8_t chunk[B2C_HEADER_LEN];
     size_t len;
@@ -250,7 +258,7 @@ static b2c_status append_special(repair_job *j, uint64_t i, uint8_t kind, b2c_er
     b2c_cparams_init(&cp);
     cp.codec = B2C_CODEC_BLOSCLZ;
     cp.typesize = kind == B2C_SPECIAL_NAN ? j->dst->now.cparams.typesize : 1;
-    B2I_TRY(b2i_special_encode(&cp, kind, size_of(j, i), NULL, chunk, sizeof chunk, &len, err));
+    B2I_TRY(b2i_special_encode(&cp, kind, nbytes, NULL, chunk, sizeof chunk, &len, err));
     return b2i_schunk_append_chunk(j->dst, b2i_span_of(chunk, len), err);
 }
 
@@ -266,7 +274,7 @@ static b2c_status lose(repair_job *j, uint64_t i, const b2c_error *what, b2c_err
     if (size_of(j, i) == 0 || (j->params->drop_lost && !j->is_array)) {
         return B2C_OK;
     }
-    return append_special(j, i, B2C_SPECIAL_ZERO, err);
+    return append_special(j, size_of(j, i), B2C_SPECIAL_ZERO, err);
 }
 
 /* Copies the chunk at an entry. */
@@ -309,7 +317,7 @@ static b2c_status keep(repair_job *j, uint64_t i, b2i_entry entry, b2c_error *er
 
 static bool is_sound_special(const repair_job *j, uint64_t i, uint8_t kind)
 {
-    uint64_t typesize = j->dst->now.cparams.typesize, nbytes = size_of(j, i);
+    uint64_t typesize = j->dst->now.cparams.typesize, nbytes = special_size_of(j, i);
     bool is_nan = kind == B2C_SPECIAL_NAN;
     return kind != B2C_SPECIAL_NONE && nbytes > 0 &&
            (!is_nan || ((typesize == 4 || typesize == 8) && nbytes % typesize == 0));
@@ -325,7 +333,7 @@ static b2c_status keep_special(repair_job *j, uint64_t i, uint8_t kind, b2c_erro
         return lose(j, i, &why, err);
     }
     j->result.nkept++;
-    return append_special(j, i, kind, err);
+    return append_special(j, special_size_of(j, i), kind, err);
 }
 
 static b2i_entry entry_of(const repair_job *j, uint64_t i)

@@ -419,3 +419,18 @@ def test_command_line(tmp_path, capsys):
     assert (tmp_path / "b").is_dir() and main(["verify", b]) == 0
     assert main(["repair", b, str(tmp_path / "c")]) == 0
     assert main(["repair", str(tmp_path / "absent"), str(tmp_path / "d")]) == 1
+
+
+@pytest.mark.parametrize("contiguous", [True, False])
+def test_zeros_in_a_frame_of_variable_sizes(tmp_path, contiguous):
+    """The reference keeps them in the index, and their size nowhere: it follows from those of the others."""
+    path = tmp_path / "x"
+    parts = [PARTS[0].tobytes()[:400], bytes(200), PARTS[1].tobytes()[:400]]
+    s = blosc2.SChunk(chunksize=400, urlpath=str(path), contiguous=contiguous)
+    for part in parts:
+        s.append_data(part)
+    del s
+    report = b2.repair(path, tmp_path / "y")
+    assert report.ok and (report.nkept, report.nlost) == (3, 0)
+    with b2.open(tmp_path / "y") as new:
+        assert [bytes(new.decompress_chunk(i)) for i in range(3)] == parts
