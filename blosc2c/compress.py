@@ -178,7 +178,8 @@ def compress(
     src : bytes-like, C-contiguous, at most 2^31 - 33 bytes
     typesize : bytes of an item; None takes the buffer's own
     clevel : 0...9; 0 stores
-    filter, codec : member, number or name; codec None is the one of set_compressor()
+    filter, codec : member, number or name; codec None is the one of set_compressor().  Filters that
+        need a parameter, such as TRUNC_PREC, are left out, as in Python-Blosc2: use compress2()
 
     Raises
     ------
@@ -199,12 +200,21 @@ def compress(
         clevel=clevel,
         typesize=typesize,
         blocksize=runtime.get_blocksize(),
-        filters=[Filter.NOFILTER] * 5 + [to_enum(Filter, filter, "filters", user_ids=True)],
+        filters=[Filter.NOFILTER] * 5 + [_without_parameter(filter)],
     )
     data = in_buffer(src)  # not before: a wrong parameter is told of whatever src is
     if len(data) % typesize and not _ignore_multiple_size:
         raise ParameterError(f"{len(data)} bytes are no multiple of typesize {typesize}", field="typesize")
     return _encode(data, cparams.to_c(), cparams.nthreads)
+
+
+_PARAMETRIC = (Filter.TRUNC_PREC, Filter.NDCELL, Filter.NDMEAN, Filter.INT_TRUNC)
+
+
+def _without_parameter(filter: Filter | int | str) -> Filter | int:
+    """The filter for who cannot give it a parameter."""
+    member = to_enum(Filter, filter, "filters", user_ids=True)
+    return Filter.NOFILTER if member in _PARAMETRIC else member
 
 
 def decompress(

@@ -207,6 +207,10 @@ class Meta(Mapping[str, Any]):
             status = lib.b2c_schunk_meta_get(ptr, key, ffi.NULL, 0, need, ffi.NULL)
         return bool(status != lib.B2C_E_NOT_FOUND)
 
+    def keys(self) -> list[str]:  # type: ignore[override]
+        """All names; a list, as in Python-Blosc2."""
+        return list(self)
+
     def getall(self) -> dict[str, Any]:
         """All values by name."""
         return {name: self[name] for name in self}

@@ -123,15 +123,17 @@ def pack_tensor(tensor: Any, chunksize: int | None = None, **kwargs: Any) -> byt
     flat = np.ascontiguousarray(arr).reshape(-1)
     if flat.nbytes:
         chunksize = chunksize or min(flat.nbytes, 1 << 28)
-        itemsize = arr.dtype.itemsize
-        chunksize = max(chunksize // itemsize, 1) * itemsize
+        if chunksize > 0:  # else SChunk() refuses it
+            itemsize = arr.dtype.itemsize
+            chunksize = max(chunksize // itemsize, 1) * itemsize
     cparams = kwargs.pop("cparams", None)
     if not isinstance(cparams, dict) and cparams is not None:
         kwargs["cparams"] = cparams
     else:
         kwargs["cparams"] = {"typesize": max(arr.dtype.itemsize, 1), **(cparams or {})}
-    # A frame in memory is what comes back, so it may as well be one from the start.
-    kwargs.setdefault("contiguous", True)
+    if kwargs.get("storage") is None:
+        # A frame in memory is what comes back, so it may as well be one from the start.
+        kwargs.setdefault("contiguous", True)
     with SChunk(chunksize, flat if flat.nbytes else None, **kwargs) as schunk:
         schunk.vlmeta[_TENSOR_KEY] = (kind, shape, stored)
         if schunk.urlpath is None:

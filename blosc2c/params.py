@@ -463,19 +463,31 @@ def field_names(cls: type) -> list[str]:
     return [f.name for f in fields(cls)]
 
 
-def _need_mapping(value: Any, name: str, cls: type) -> None:
-    if value is not None and not isinstance(value, Mapping):
+# What the default parameters of former versions of Python-Blosc2 held as well, as None.
+_FORMER = frozenset({"schunk", "prefilter", "preparams", "postfilter", "postparams"})
+
+
+def _without_former(given: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in given.items() if value is not None or name not in _FORMER}
+
+
+def _told(value: Mapping[str, Any] | None, name: str, cls: type) -> dict[str, Any]:
+    """The fields in a dict of parameters, checked for their names."""
+    if value is None:
+        return {}
+    if not isinstance(value, Mapping):
         raise TypeError(f"{name} must be a {cls.__name__} or a dict, not {type(value).__name__}")
+    told = _without_former(value)
+    reject_unknown(told, field_names(cls), cls.__name__, ParameterError)
+    return told
 
 
 def to_cparams(value: CParams | Mapping[str, Any] | None, **defaults: Any) -> CParams:
     """A fresh CParams from an object or a dict of some of its fields."""
     if isinstance(value, CParams):
         return CParams(**asdict(value))
-    _need_mapping(value, "cparams", CParams)
-    told: Mapping[str, Any] = value or {}
+    told = _told(value, "cparams", CParams)
     given = {**cparams_dflts, **defaults, **told}
-    reject_unknown(told, field_names(CParams), "CParams", ParameterError)
     if "filters" in told and "filters_meta" not in told:
         given["filters_meta"] = [0] * MAX_FILTERS
     made = CParams(**given)
@@ -501,10 +513,7 @@ def to_dparams(value: DParams | Mapping[str, Any] | None) -> DParams:
         return DParams(value.nthreads)
     if value is None:
         return DParams(**dparams_dflts)
-    _need_mapping(value, "dparams", DParams)
-    given = {**dparams_dflts, **value}
-    reject_unknown(given, field_names(DParams), "DParams", ParameterError)
-    return DParams(**given)
+    return DParams(**{**dparams_dflts, **_told(value, "dparams", DParams)})
 
 
 def one_form(kwargs: dict[str, Any], name: str, where: str, cls: type) -> Any:
@@ -513,8 +522,9 @@ def one_form(kwargs: dict[str, Any], name: str, where: str, cls: type) -> Any:
         if len(kwargs) > 1:
             raise AttributeError(f"{where} takes {name} or its fields as keywords, not both")
         return kwargs[name]
-    reject_unknown(kwargs, field_names(cls), where)
-    return kwargs
+    told = _without_former(kwargs)
+    reject_unknown(told, field_names(cls), where)
+    return told
 
 
 # ---- The C form of keywords, kept: making it costs more than compressing 4 kB ----

@@ -767,3 +767,61 @@ def test_new_files_are_ordinary_frames(lib, new, tmp_path):
         assert np.array_equal(reader.from_cframe(frame)[:], made[:])
     made[:3] = np.array([7, 8, 9], getattr(made, "dtype", int))
     assert np.array_equal(lib.open(path)[:], made[:])
+
+
+# ---- Parameters of other versions ------------------------------------------
+
+
+@BOTH
+def test_names_that_defaults_once_had_ask_for_nothing(lib):
+    items = np.arange(100, dtype="i4")
+    cparams = {"typesize": 4, "schunk": None, "prefilter": None, "preparams": None}
+    dparams = {"nthreads": 1, "schunk": None, "postfilter": None, "postparams": None}
+    s = lib.SChunk(data=items, cparams=cparams, dparams=dparams)
+    assert s[:] == items.tobytes() and s.typesize == 4 and s.dparams.nthreads == 1
+    chunk = lib.compress2(items, **cparams)
+    assert lib.decompress2(chunk, **dparams) == items.tobytes()
+    assert lib.decompress2(lib.compress2(items, cparams=cparams), dparams=dparams) == items.tobytes()
+
+
+@pytest.mark.parametrize("kw", [{"cparams": {"schunk": 1}}, {"dparams": {"postfilter": print}}], ids=str)
+def test_and_something_is_refused(kw):
+    with pytest.raises(ValueError, match="has no parameter"):
+        b2.SChunk(**kw)
+
+
+@BOTH
+@pytest.mark.parametrize("form", ["object", "dict"])
+@pytest.mark.parametrize("disk", [None, "file", "directory"])
+def test_arrays_are_packed_where_storage_says(lib, form, disk, tmp_path):
+    items = np.arange(100, dtype="i4")
+    kw = {"contiguous": disk != "directory", "urlpath": str(tmp_path / "a.b2frame") if disk else None}
+    storage = lib.Storage(**kw) if form == "object" else kw
+    for pack, unpack, load in (
+        (lib.pack_tensor, lib.unpack_tensor, lib.load_tensor),
+        (lib.pack_array2, lib.unpack_array2, lib.load_array),
+    ):
+        packed = pack(items, storage=storage)
+        got = load(kw["urlpath"]) if disk else unpack(packed)
+        np.testing.assert_array_equal(got, items)
+        lib.remove_urlpath(kw["urlpath"])
+
+
+def test_arrays_are_packed_in_chunks_of_some_size():
+    with pytest.raises(ValueError, match="chunksize"):
+        b2.pack_array2(np.arange(10), chunksize=-1)
+
+
+@BOTH
+def test_names_of_fixed_metalayers_are_a_list(lib):
+    keys = lib.SChunk(meta={"b": 1, "a": 2}).meta.keys()
+    assert keys == ["b", "a"] and keys[0] == "b"
+
+
+@BOTH
+@pytest.mark.parametrize("name", [f.name for f in b2.Filter])
+def test_filters_that_need_a_parameter_are_left_out_by_calls_without_one(lib, name):
+    items = np.linspace(0, 1, 1000)
+    kind = getattr(lib.Filter, name)
+    np.testing.assert_array_equal(lib.unpack_array(lib.pack_array(items, filter=kind)), items)
+    assert lib.decompress(lib.compress(items, filter=kind)) == items.tobytes()
