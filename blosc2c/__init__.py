@@ -44,6 +44,7 @@ from .errors import (
     TruncatedError,
     UnknownCodecError,
     UnknownFilterError,
+    UnknownParameterError,
 )
 from .params import (
     DEFINED_CODECS_STOP,
@@ -236,6 +237,7 @@ __all__ = [
     "Tuner",
     "UnknownCodecError",
     "UnknownFilterError",
+    "UnknownParameterError",
     "VERSION_DATE",
     "VERSION_STRING",
     "__version__",

@@ -78,7 +78,11 @@ class ParameterError(Blosc2Error, RuntimeError, ValueError):
     """An argument is outside its documented values."""
 
 
-class RenamedError(ParameterError, TypeError, NameError):
+class UnknownParameterError(ParameterError, TypeError):
+    """A keyword that there is not: Python has TypeErrors for these, Python-Blosc2 often ValueErrors."""
+
+
+class RenamedError(UnknownParameterError, NameError):
     """A parameter by the name that it had in earlier versions of Python-Blosc2."""
 
 

@@ -14,7 +14,13 @@ from typing import Any, TypeVar, cast
 
 from . import _ffi
 from ._ffi import ffi, lib
-from .errors import ParameterError, RenamedError, UnknownCodecError, UnknownFilterError
+from .errors import (
+    ParameterError,
+    RenamedError,
+    UnknownCodecError,
+    UnknownFilterError,
+    UnknownParameterError,
+)
 
 MIN_HEADER_LENGTH: int = lib.B2C_MIN_HEADER_LEN
 EXTENDED_HEADER_LENGTH: int = lib.B2C_HEADER_LEN
@@ -135,7 +141,7 @@ _RENAMED = {"compcode": "codec", "shuffle": "filters"}
 
 
 def reject_unknown(
-    given: Iterable[str], known: Sequence[str], where: str, error: type[Exception] = TypeError
+    given: Iterable[str], known: Sequence[str], where: str, error: type[Exception] = UnknownParameterError
 ) -> None:
     """Raise `error` for the first name in `given` that is not in `known`, RenamedError if it once was."""
     for name in given:
@@ -478,7 +484,7 @@ def _told(value: Mapping[str, Any] | None, name: str, cls: type) -> dict[str, An
     if not isinstance(value, Mapping):
         raise TypeError(f"{name} must be a {cls.__name__} or a dict, not {type(value).__name__}")
     told = _without_former(value)
-    reject_unknown(told, field_names(cls), cls.__name__, ParameterError)
+    reject_unknown(told, field_names(cls), cls.__name__)
     return told
 
 

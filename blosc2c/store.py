@@ -130,7 +130,7 @@ def open(
         container, a `.b2z`, `.b2d` or `.b2e`, for reading; on_damage: "fill" reads damaged
         chunks as zeros, each with a DamageWarning, and lists them in SChunk.damage; for mode "r"
         and files that nobody changes meanwhile; "raise" is the default; deserialize: "safe" or
-        "full", the same here
+        "full", the same here; contiguous: without effect, what is there tells
 
     Raises
     ------
@@ -138,7 +138,7 @@ def open(
     FormatError, CorruptError, TruncatedError : it is no sound frame
     ValueError : unknown mode, or a parameter that cannot be changed
     LimitError : it asks for more than the limits allow
-    TypeError : unknown keyword
+    UnknownParameterError (a TypeError and ValueError) : unknown keyword
 
     What an object's read_at() raises is passed on.
     """
@@ -178,6 +178,7 @@ def _open_as_told(urlpath: Path | None, mode: str | None, offset: int, kwargs: d
         raise TypeError("open() needs a urlpath")
     params.check_deserialize(kwargs.pop("deserialize", None))
     params.drop_not_offered(kwargs)
+    kwargs.pop("contiguous", None)  # what is there tells
     params.reject_unknown(kwargs, _KEYWORDS, "open()")
     mode = "a" if mode is None else mode  # as in Storage
     if mode not in params.MODES:

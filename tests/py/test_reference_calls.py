@@ -813,6 +813,27 @@ def test_arrays_are_packed_in_chunks_of_some_size():
 
 
 @BOTH
+@pytest.mark.parametrize("contiguous", [True, False])
+def test_what_is_there_tells_whether_it_is_contiguous(lib, contiguous, tmp_path):
+    path = str(tmp_path / "a.b2frame")
+    lib.SChunk(data=b"abc", urlpath=path, contiguous=contiguous)
+    for said in (True, False):
+        assert lib.open(path, contiguous=said).contiguous is contiguous
+
+
+@BOTH
+def test_unknown_keywords_of_open_are_value_errors(lib, tmp_path):
+    path = str(tmp_path / "a.b2frame")
+    lib.SChunk(data=b"abc", urlpath=path)
+    for call in (lib.open, lib.load):
+        with pytest.raises(ValueError):
+            call(path, foo=1)
+    if lib is b2:
+        with pytest.raises(TypeError, match="no parameter"):
+            b2.open(path, foo=1)
+
+
+@BOTH
 def test_names_of_fixed_metalayers_are_a_list(lib):
     keys = lib.SChunk(meta={"b": 1, "a": 2}).meta.keys()
     assert keys == ["b", "a"] and keys[0] == "b"
