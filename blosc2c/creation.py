@@ -28,6 +28,7 @@ from .compress import compress2
 from .description import EXTENSION_META, encode_meta, new_nd
 from .dtype import check_dtype, extension_name, leaves_open, settled, to_array
 from .errors import ParameterError
+from .filling import fill_from
 from .indexing import parse_key
 from .ndarray import Array, NDArray
 from .ndedit import as_items
@@ -49,6 +50,7 @@ from .partition import (
 )
 from .schunk import ARRAY_META, SChunk, split_storage
 from .sources import ROWS_NBYTES, InStorageOrder, Items, Joined, Permuted, Reshaped, Selected, by_number
+from .views import view_of
 
 if TYPE_CHECKING:
     from ._ffi import Buffer
@@ -189,7 +191,7 @@ def asarray(array: Any, copy: bool | None = None, **kwargs: Any) -> NDArray:
     if not in_memory:
         _adopt_partition(source, dt, kwargs)
     look_at = source if in_memory and source.dtype == dt else None
-    return _build(source.shape, dt, kwargs, lambda new: new._fill_from(_flattened(source, dt)), look_at)
+    return _build(source.shape, dt, kwargs, lambda new: fill_from(new, _flattened(source, dt)), look_at)
 
 
 def _is_as_asked(array: NDArray, kwargs: Mapping[str, Any]) -> bool:
@@ -272,7 +274,7 @@ def _copy(source: NDArray, dtype: Any, kwargs: dict[str, Any]) -> NDArray:
         if same_chunks:  # stored bytes as they are
             new.schunk.copy_chunks(source.schunk)
             return
-        new._fill_from(source)
+        fill_from(new, source)
         new.vlmeta.update(source.vlmeta.getall())
 
     return _build(source.shape, dt, kwargs, fill)
@@ -337,12 +339,12 @@ def fromiter(iterable: Iterable[Any], shape: Any, dtype: Any, c_order: bool = Tr
     def fill(new: NDArray) -> None:
         rows = slab_of(new.shape, new.chunks, ROWS_NBYTES // dt.itemsize)
         if not c_order:
-            new._fill_from(InStorageOrder(new.shape, items.take))
+            fill_from(new, InStorageOrder(new.shape, items.take))
         elif in_order(new.shape, rows):
-            new._fill_from(InStorageOrder(new.shape, items.take, ROWS_NBYTES))
+            fill_from(new, InStorageOrder(new.shape, items.take, ROWS_NBYTES))
         else:
             with _gathered(items, n, dt, new) as flat:
-                new._fill_from(Reshaped(flat, new.shape, dt))
+                fill_from(new, Reshaped(flat, new.shape, dt))
 
     return _build(shape, dt, kwargs, fill)
 
@@ -359,7 +361,7 @@ def _gathered(items: Items, n: int, dtype: np.dtype[Any], new: NDArray) -> Itera
             kwargs["urlpath"] = os.path.join(folder, "items.b2nd")
 
         def fill(flat: NDArray) -> None:
-            flat._fill_from(InStorageOrder(flat.shape, items.take))
+            fill_from(flat, InStorageOrder(flat.shape, items.take))
 
         yield stack.enter_context(_build((n,), dtype, kwargs, fill))
 
@@ -385,7 +387,7 @@ def _uniform(shape: Any, value: Array, kwargs: Mapping[str, Any]) -> NDArray:
         elif len(item) <= _SMALL_TYPESIZE:
             _fill_special(new, SpecialValue.VALUE, item)
         else:
-            new._fill_from(np.broadcast_to(value, new.shape))
+            fill_from(new, np.broadcast_to(value, new.shape))
 
     return _build(shape, value.dtype, kwargs, fill)
 
@@ -511,7 +513,7 @@ def arange(
     rule = by_number(shape, lambda i: first + i.astype(inner) * (second - first))
     if dt.kind == "M":
         rule = by_number(shape, lambda i: first + i * (second - first))
-    return _build(shape, dt, kwargs, lambda new: new._fill_from(rule), rule)
+    return _build(shape, dt, kwargs, lambda new: fill_from(new, rule), rule)
 
 
 def linspace(
@@ -543,7 +545,7 @@ def linspace(
         return np.floor(values) if dt.kind in "iu" else values
 
     source = by_number(shape, rule)
-    return _build(shape, dt, kwargs, lambda new: new._fill_from(source), source)
+    return _build(shape, dt, kwargs, lambda new: fill_from(new, source), source)
 
 
 def eye(N: int, M: int | None = None, k: int = 0, dtype: Any = np.float64, **kwargs: Any) -> NDArray:
@@ -600,7 +602,7 @@ def from_slice(source: NDArray, key: Any, **kwargs: Any) -> NDArray:
         kwargs["chunks"] = _cut(source.chunks, limits)
         kwargs.setdefault("blocks", _cut(source.blocks, limits))
     return _build(
-        plan.shape, source.dtype, _inherit(source, kwargs), lambda new: new._fill_from(selected, takes_over)
+        plan.shape, source.dtype, _inherit(source, kwargs), lambda new: fill_from(new, selected, takes_over)
     )
 
 
@@ -631,9 +633,9 @@ def reshape(src: Any, shape: Any, c_order: bool = True, **kwargs: Any) -> NDArra
         return asarray(source.reshape(shape), **kwargs)
     items = Reshaped(source, shape, dt)
     if c_order:
-        return _build(shape, dt, kwargs, lambda new: new._fill_from(items))
+        return _build(shape, dt, kwargs, lambda new: fill_from(new, items))
     in_order = InStorageOrder(shape, items.take)
-    return _build(shape, dt, kwargs, lambda new: new._fill_from(in_order))
+    return _build(shape, dt, kwargs, lambda new: fill_from(new, in_order))
 
 
 def _full_shape(shape: Any, nitems: int) -> Shape:
@@ -680,7 +682,7 @@ def squeeze(x: Any, axis: Any = None) -> NDArray:
         raise ParameterError(f"axis {axis} of shape {array.shape} is not of size 1", field="axis")
     keep = tuple(i for i in range(ndim) if i not in axes)
     if all(array.ext_chunks[i] == 1 for i in axes):
-        return array._view(keep)
+        return view_of(array, keep)
     shape = tuple(array.shape[i] for i in keep)
     kwargs: dict[str, Any] = {"chunks": tuple(array.chunks[i] for i in keep)}
     kwargs["blocks"] = tuple(array.blocks[i] for i in keep)
@@ -693,7 +695,7 @@ def expand_dims(array: Any, axis: Any = 0) -> NDArray:
     ndim = source.ndim + np.size(axis)
     new = _axes(axis, ndim)
     old = iter(range(source.ndim))
-    return source._view(tuple(-1 if i in new else next(old) for i in range(ndim)))
+    return view_of(source, tuple(-1 if i in new else next(old) for i in range(ndim)))
 
 
 def permute_dims(arr: Any, axes: Sequence[int] | None = None, **kwargs: Any) -> NDArray:
@@ -722,7 +724,7 @@ def permute_dims(arr: Any, axes: Sequence[int] | None = None, **kwargs: Any) -> 
             if kwargs["chunks"] == chunks:
                 kwargs.setdefault("blocks", blocks)
     permuted, dt = Permuted(source, order), check_dtype(source.dtype)
-    return _build(permuted.shape, dt, _inherit(source, kwargs), lambda new: new._fill_from(permuted))
+    return _build(permuted.shape, dt, _inherit(source, kwargs), lambda new: fill_from(new, permuted))
 
 
 def _ndim_of(x: Any) -> int:
@@ -771,7 +773,7 @@ def concat(arrays: Sequence[Any], /, axis: int = 0, **kwargs: Any) -> NDArray:
         if kwargs["chunks"] == sources[0].chunks:
             kwargs.setdefault("blocks", sources[0].blocks)
     return _build(
-        joined.shape, dtype, _inherit(sources[0], kwargs), lambda new: new._fill_from(joined, takes_over)
+        joined.shape, dtype, _inherit(sources[0], kwargs), lambda new: fill_from(new, joined, takes_over)
     )
 
 
@@ -806,4 +808,4 @@ def take(x: Any, indices: Any, axis: int | None = None) -> NDArray:
         key = (*(slice(None),) * _axis(axis, source.ndim), where)
     selected = Selected(source, parse_key(key, source.shape))
     kwargs = _inherit(source, {})
-    return _build(selected.shape, source.dtype, kwargs, lambda new: new._fill_from(selected))
+    return _build(selected.shape, source.dtype, kwargs, lambda new: fill_from(new, selected))

@@ -11,31 +11,26 @@ import math
 import os
 from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 import numpy as np
 
-from . import _ffi
+from . import _ffi, ndedit
 from . import dtype as dtypes
 from ._ffi import check, ffi, lib, new_error, out_buffer
 from .description import read_description
-from .errors import (
-    ChunkIndexError,
-    ClosedError,
-    ConflictError,
-    FormatError,
-    ParameterError,
-    TruncatedError,
-)
-from .facts import ChunkInfo, Report, codec_summary, human
+from .errors import ChunkIndexError, ConflictError, FormatError, ParameterError
+from .facts import Report, codec_summary, human
 from .field import NDField, is_name
 from .indexing import Box, Gather, parse_key, place_points, rest_of
 from .limits import check_result
+from .ndchunks import NDChunkInfo, chunk_infos, chunks_touched
 from .operators import Operators
 from .params import CParams, DParams
-from .partition import Shape, boxes, cells, extended, grid_of, slabs
+from .partition import Shape, extended
+from .places import Places, Row
 from .schunk import SChunk
-from .sources import slab_nitems
+from .views import close_view, is_closed_view, shown_of
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -49,89 +44,6 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 _INTEGERS = frozenset((int, np.int64, np.int32, np.intp, np.uint64, np.uint32))
-
-
-class Row:
-    """The box ``a[i]`` of an array of some shape, but for where it starts.
-
-    of : that shape
-    shape : of the result
-    zeros : where the box starts along the other axes
-    counts, steps : of b2c_nd_read()
-    """
-
-    def __init__(self, of: Shape) -> None:
-        self.of, self.shape = of, of[1:]
-        self.zeros = (0,) * len(self.shape)
-        self.counts = ffi.new("uint64_t[]", (1, *self.shape))
-        self.steps = ffi.new("uint64_t[]", [1] * len(of))
-
-
-class Places:
-    """The b2c_nd_places of a selection with index arrays.
-
-    ndim : of the array
-    coords : numbers along `axes`, for one place after the other, or one axis after the other
-    counts : how many there are; or how many along each axis, when the places are all combinations
-    shape : of the rows: `counts`, then the axes that are not indexed
-    """
-
-    def __init__(self, box: Box, axes: Shape, coords: Array, counts: Shape, combined: bool = False) -> None:
-        self.ndim = len(box.start)
-        self.shape = (*counts, *(n for axis, n in enumerate(box.counts) if axis not in axes))
-        self._coords = coords.astype(np.uint64, copy=False)
-        numbers = [ffi.new("uint64_t[]", n) for n in (box.start, box.counts, box.step, counts)]
-        self.c = c = ffi.new("b2c_nd_places *")
-        c.size, c.naxes, c.nplaces = ffi.sizeof("b2c_nd_places"), len(axes), math.prod(counts)
-        c.axes[0 : len(axes)] = axes
-        c.coords = ffi.from_buffer("uint64_t[]", self._coords)
-        c.start, c.count, c.step = numbers[:3]
-        if combined:
-            c.ncoords = numbers[3]
-        self._keep = numbers
-
-    @classmethod
-    def of(cls, plan: Gather) -> Places:
-        """Those of a plan with points."""
-        coords = np.stack([p.reshape(-1) for p in plan.points], axis=-1)
-        return cls(plan.box, plan.axes, coords, (len(coords),))
-
-
-class NDChunkInfo(ChunkInfo):
-    """Facts of one chunk of an array; see ChunkInfo.
-
-    coords : its place in the grid of chunks
-    repeated_value : an item of the array's dtype when special is VALUE, else None
-    """
-
-    _fields = ("nchunk", "coords", "cratio", "special", "repeated_value", "lazychunk")
-
-    def __init__(self, facts: ChunkInfo, coords: Shape, dtype: np.dtype[Any]) -> None:
-        value = facts.repeated_value
-        item = None if value is None else _item_of(value, dtype)
-        super().__init__(facts._schunk, facts.nchunk, facts.cratio, facts.special, item)
-        self.coords = coords
-
-
-def _item_of(value: bytes, dtype: np.dtype[Any]) -> Any:
-    """A scalar of NumPy; of what is none, such as a text of no characters, the bytes."""
-    try:
-        return np.frombuffer(value, dtype)[0]
-    except (ValueError, SystemError):
-        return np.void(value)
-
-
-class _Closed:
-    """What a view that was closed has in place of its super-chunk."""
-
-    locking = False
-    urlpath = None
-
-    def __getattr__(self, name: str) -> Any:
-        raise ClosedError("I/O operation on closed array")
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        raise ClosedError("I/O operation on closed array")
 
 
 def replanned(read: Callable[Concatenate[NDArray, P], T]) -> Callable[Concatenate[NDArray, P], T]:
@@ -171,7 +83,6 @@ class NDArray(Operators):
     # What single items are read to, and the thread and dtype that it is for.
     _room: tuple[Any, np.dtype[Any], Array] | None = None
     _row: Row | None = None  # what is the same for all rows
-    _is_closed_view = False
     _axes: Shape | None = None  # of a view: for each axis that of the stored array, -1 for a new one
 
     def __init__(self) -> None:
@@ -204,30 +115,6 @@ class NDArray(Operators):
         self._set_nd(nd)
         schunk.handle.add_follower(self)
         return self
-
-    def _view(self, axes: Shape) -> NDArray:
-        """This array with other axes: for each of them that of this array, or -1 for one of size 1."""
-        view = NDArray.__new__(NDArray)
-        view._schunk, view._dtype = self._schunk, self._dtype
-        shown = tuple(range(self.ndim)) if self._axes is None else self._axes
-        view._axes = tuple(shown[axis] if axis >= 0 else -1 for axis in axes)
-        with self._schunk.handle as ptr:
-            view.follow(ptr)
-        self._schunk.handle.add_follower(view)
-        return view
-
-    def _shows(self, stored: Any) -> Any:
-        """The description of what this object shows of a stored array; NULL when it cannot."""
-        if self._axes is None:
-            return stored
-        left_out = set(range(stored.ndim)).difference(self._axes)
-        if any(stored.shape[axis] != 1 for axis in left_out):
-            return ffi.NULL
-        nd = ffi.new("b2c_nd *", {"size": stored.size, "ndim": len(self._axes), "itemsize": stored.itemsize})
-        for i, axis in enumerate(self._axes):
-            for part in ("shape", "chunks", "blocks"):
-                getattr(nd, part)[i] = getattr(stored, part)[axis] if axis >= 0 else 1
-        return nd
 
     def _set_nd(self, nd: Any) -> None:
         self._nd = nd
@@ -385,7 +272,7 @@ class NDArray(Operators):
         return Report(self.info_items)
 
     def __repr__(self) -> str:
-        if self._is_closed_view or self._schunk.handle.is_closed:
+        if is_closed_view(self) or self._schunk.handle.is_closed:
             return f"NDArray(shape={self.shape}, dtype={self.dtype}, closed)"
         place = f", {self.urlpath!r}" if self.urlpath else ""
         return (
@@ -550,24 +437,18 @@ class NDArray(Operators):
 
         Raises IndexError, ValueError when `value` does not fit, ReadOnlyError.
         """
-        from .ndedit import set_items
-
         if is_name(key):
             NDField(self, key)[...] = value
         else:
-            set_items(self, key, value)
+            ndedit.set_items(self, key, value)
 
     def resize(self, newshape: Any) -> None:
         """Grow or shrink the array; see ndedit.resize()."""
-        from .ndedit import resize
-
-        resize(self, newshape)
+        ndedit.resize(self, newshape)
 
     def append(self, values: Any, axis: int | None = None) -> int:
         """Add items at the end of an axis; returns its new length; see ndedit.append()."""
-        from .ndedit import append
-
-        return append(self, values, axis)
+        return ndedit.append(self, values, axis)
 
     @property
     def oindex(self) -> OIndex:
@@ -702,76 +583,11 @@ class NDArray(Operators):
 
     def iterchunks_info(self) -> Iterator[NDChunkInfo]:
         """Facts of the chunks in turn, without decoding them."""
-        grid = grid_of(self.shape, self._chunks)
-        for nchunk, coords in enumerate(cells(grid)):
-            yield NDChunkInfo(self._schunk.chunk_facts(nchunk), coords, self._dtype)
+        return chunk_infos(self)
 
-    def chunks_of(self, key: Any) -> np.ndarray[Any, Any]:
+    def chunks_of(self, key: Any) -> Array:
         """Numbers of the chunks that a basic index touches, ascending; see get_slice_nchunks()."""
-        box = parse_key(key, self.shape)
-        if isinstance(box, Gather):
-            raise IndexError("only ints, slices and ellipsis tell a range of chunks")
-        grid = grid_of(self.shape, self._chunks)
-        if 0 in box.counts:
-            return np.empty(0, np.int64)
-        claimed, there = math.prod(grid), self._schunk.nchunks
-        if claimed > there:  # the numbers of those that are not there could take all memory
-            what = f"the array has fewer chunks than its shape asks for: expected {claimed}, not {there}"
-            raise TruncatedError(what, path=self.urlpath, expected=claimed, actual=there)
-        axes = [
-            _chunks_along(first, n, stride, chunk)
-            for first, n, stride, chunk in zip(box.start, box.counts, box.step, self._chunks, strict=True)
-        ]
-        numbers = np.zeros((1,), np.int64)
-        for ids, n in zip(axes, grid, strict=True):
-            numbers = (numbers[:, None] * n + ids).reshape(-1)
-        return numbers
-
-    def _append_chunks(self, first: int, n: int, data: Array) -> None:
-        schunk, err = self._schunk, new_error()
-        src = ffi.from_buffer(data)
-        ctx = _ffi.context(schunk._c_nthreads)
-        with schunk.handle.writing() as ptr:
-            status = lib.b2c_nd_append_chunks(ptr, ctx, self._nd, first, n, src, len(src), err)
-            check(status, err, schunk.urlpath)
-
-    def _fill_from(self, source: Any, takes_over: bool = False) -> None:
-        """Append all chunks from a source of this shape; see sources.
-
-        takes_over : chunks that the source has as they would be stored here are not decoded
-        """
-        if takes_over:
-            self._take_over(source)
-            return
-        if isinstance(source, np.ndarray) and source.dtype == self._dtype and source.flags.c_contiguous:
-            self._append_chunks(0, math.prod(grid_of(self._shape, self._chunks)), source)
-            return
-        nitems = slab_nitems(source, self._shape, self._chunks, self._dtype.itemsize)
-        first = 0
-        for box, n in slabs(self._shape, self._chunks, nitems):
-            self._append_chunks(first, n, self._box_of(source, box))
-            first += n
-
-    def _take_over(self, source: Any) -> None:
-        for nchunk, box in enumerate(boxes(self._shape, self._chunks)):
-            stored = source.stored_chunk(box)
-            if stored is not None and stored.array._stores_like(self):
-                self._schunk.append_chunk(stored.array.get_chunk(stored.nchunk))
-            else:
-                self._append_chunks(nchunk, 1, self._box_of(source, box))
-
-    def _stores_like(self, other: NDArray) -> bool:
-        """Whether chunks of one array may be chunks of the other."""
-        same = self._chunks == other._chunks and self._blocks == other._blocks
-        return same and self._dtype == other._dtype
-
-    def _box_of(self, source: Any, box: tuple[slice, ...]) -> Array:
-        """A box of a source as it is to be stored."""
-        part = np.asarray(source[box])
-        want = tuple(s.stop - s.start for s in box)
-        if part.shape != want:
-            raise ParameterError(f"the source gave shape {part.shape} where {want} was asked for")
-        return dtypes.packed(part, self._dtype)
+        return chunks_touched(self, key)
 
     # ---- other forms -------------------------------------------------------
 
@@ -848,7 +664,7 @@ class NDArray(Operators):
         if found is None:
             raise FormatError("there is no array any more in what was opened", path=self.urlpath)
         stored, dtype = found
-        shown = self._shows(stored)
+        shown = shown_of(stored, self._axes)
         if shown != ffi.NULL:
             if dtype != self._dtype:
                 self._dtype = dtype
@@ -861,10 +677,8 @@ class NDArray(Operators):
         """
         if self._axes is None:
             self._schunk.close()
-        elif not self._is_closed_view:
-            self._schunk.handle.drop_follower(self)
-            self._is_closed_view = True
-            self._schunk = cast(SChunk, _Closed())
+        else:
+            close_view(self)
 
     def __enter__(self) -> NDArray:
         return self
@@ -894,11 +708,3 @@ class NDArray(Operators):
         for nchunk in range(self._schunk.nchunks):
             digest.update(self.get_chunk(nchunk))
         return type(self).__name__, digest.hexdigest()
-
-
-def _chunks_along(first: int, n: int, stride: int, chunk: int) -> np.ndarray[Any, Any]:
-    """Numbers of the chunks along an axis that n items touch; takes no longer than there are chunks."""
-    if abs(stride) > chunk:  # no two of them in one chunk
-        return np.unique((first + stride * np.arange(n)) // chunk)
-    ends = sorted((first, first + stride * (n - 1)))
-    return np.arange(ends[0] // chunk, ends[1] // chunk + 1)

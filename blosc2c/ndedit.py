@@ -19,9 +19,10 @@ from ._ffi import check, ffi, lib, new_error
 from .dtype import packed
 from .errors import Blosc2Error, ParameterError
 from .indexing import Box, Gather, parse_key, rows_of
-from .ndarray import Places
 from .partition import Shape, to_shape
+from .places import Places
 from .sources import SLAB_NBYTES
+from .views import shown_of
 
 if TYPE_CHECKING:
     from .ndarray import Array, NDArray
@@ -140,7 +141,7 @@ def resize(array: NDArray, newshape: Any) -> None:
         new = ffi.new("b2c_nd *", array._nd[0])
         new.shape[0 : len(shape)] = shape
         views = [other for other in schunk.handle.followers() if isinstance(other, type(array))]
-        if any(view._shows(new) == ffi.NULL for view in views):
+        if any(shown_of(new, view._axes) == ffi.NULL for view in views):
             raise ParameterError("a view of the array leaves out an axis that is to grow or to vanish")
         new.shape[0 : len(shape)] = array.shape
         try:

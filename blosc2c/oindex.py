@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from .indexing import Box, parse_key
-from .ndarray import Places, replanned
+from .ndarray import replanned
 from .ndedit import fitted, set_plan, write_rows
 from .partition import Shape
+from .places import Places
 
 if TYPE_CHECKING:
     from .ndarray import Array, NDArray

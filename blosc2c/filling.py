@@ -1,0 +1,73 @@
+"""The chunks of a new array, made from a source; see sources.
+
+SPDX-License-Identifier: BSD-3-Clause
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from . import _ffi
+from ._ffi import check, ffi, lib, new_error
+from .dtype import packed
+from .errors import ParameterError
+from .partition import boxes, grid_of, slabs
+from .sources import slab_nitems
+
+if TYPE_CHECKING:
+    from .ndarray import Array, NDArray
+
+
+def fill_from(array: NDArray, source: Any, takes_over: bool = False) -> None:
+    """Append all chunks of an array from a source of its shape.
+
+    takes_over : chunks that the source has as they would be stored here are not decoded
+    """
+    if takes_over:
+        _take_over(array, source)
+        return
+    if isinstance(source, np.ndarray) and source.dtype == array._dtype and source.flags.c_contiguous:
+        _append(array, 0, math.prod(grid_of(array._shape, array._chunks)), source)
+        return
+    nitems = slab_nitems(source, array._shape, array._chunks, array._dtype.itemsize)
+    first = 0
+    for box, n in slabs(array._shape, array._chunks, nitems):
+        _append(array, first, n, _box_of(source, box, array._dtype))
+        first += n
+
+
+def _take_over(array: NDArray, source: Any) -> None:
+    for nchunk, box in enumerate(boxes(array._shape, array._chunks)):
+        stored = source.stored_chunk(box)
+        if stored is not None and _stores_like(stored.array, array):
+            array._schunk.append_chunk(stored.array.get_chunk(stored.nchunk))
+        else:
+            _append(array, nchunk, 1, _box_of(source, box, array._dtype))
+
+
+def _append(array: NDArray, first: int, n: int, data: Array) -> None:
+    """Chunks `first` and on, so many, of which `data` has the items."""
+    schunk, err = array._schunk, new_error()
+    src = ffi.from_buffer(data)
+    ctx = _ffi.context(schunk._c_nthreads)
+    with schunk.handle.writing() as ptr:
+        status = lib.b2c_nd_append_chunks(ptr, ctx, array._nd, first, n, src, len(src), err)
+        check(status, err, schunk.urlpath)
+
+
+def _stores_like(array: NDArray, other: NDArray) -> bool:
+    """Whether chunks of one array may be chunks of the other."""
+    same = array._chunks == other._chunks and array._blocks == other._blocks
+    return same and array._dtype == other._dtype
+
+
+def _box_of(source: Any, box: tuple[slice, ...], dtype: np.dtype[Any]) -> Array:
+    """A box of a source as it is to be stored."""
+    part = np.asarray(source[box])
+    want = tuple(s.stop - s.start for s in box)
+    if part.shape != want:
+        raise ParameterError(f"the source gave shape {part.shape} where {want} was asked for")
+    return packed(part, dtype)

@@ -1,0 +1,67 @@
+"""Views: arrays that show another one's items with axes of size 1 more or less.
+
+SPDX-License-Identifier: BSD-3-Clause
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+from ._ffi import ffi
+from .errors import ClosedError
+from .partition import Shape
+
+if TYPE_CHECKING:
+    from .ndarray import NDArray
+    from .schunk import SChunk
+
+
+def view_of(array: NDArray, axes: Shape) -> NDArray:
+    """An array with other axes: for each of them that of this one, or -1 for one of size 1."""
+    view = array.__new__(type(array))
+    view._schunk, view._dtype = array._schunk, array._dtype
+    shown = tuple(range(array.ndim)) if array._axes is None else array._axes
+    view._axes = tuple(shown[axis] if axis >= 0 else -1 for axis in axes)
+    with array._schunk.handle as ptr:
+        view.follow(ptr)
+    array._schunk.handle.add_follower(view)
+    return view
+
+
+def shown_of(stored: Any, axes: Shape | None) -> Any:
+    """The description of what a view with these axes shows of a stored array; NULL when it cannot."""
+    if axes is None:
+        return stored
+    left_out = set(range(stored.ndim)).difference(axes)
+    if any(stored.shape[axis] != 1 for axis in left_out):
+        return ffi.NULL
+    nd = ffi.new("b2c_nd *", {"size": stored.size, "ndim": len(axes), "itemsize": stored.itemsize})
+    for i, axis in enumerate(axes):
+        for part in ("shape", "chunks", "blocks"):
+            getattr(nd, part)[i] = getattr(stored, part)[axis] if axis >= 0 else 1
+    return nd
+
+
+def close_view(view: NDArray) -> None:
+    """End the use of a view; the array that it shows stays open."""
+    if not is_closed_view(view):
+        view._schunk.handle.drop_follower(view)
+        view._schunk = cast("SChunk", _Closed())
+
+
+def is_closed_view(array: NDArray) -> bool:
+    """Whether it is a view that was closed itself."""
+    return isinstance(array._schunk, _Closed)
+
+
+class _Closed:
+    """What a view that was closed has in place of its super-chunk."""
+
+    locking = False
+    urlpath = None
+
+    def __getattr__(self, name: str) -> Any:
+        raise ClosedError("I/O operation on closed array")
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise ClosedError("I/O operation on closed array")
