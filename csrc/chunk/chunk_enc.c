@@ -225,7 +225,7 @@ out:
 
 typedef struct b2i_encode_job {
     b2c_ctx *ctx;
-    const b2i_plan *plan;
+    b2i_plan *plan;  /* 'raw_later' changes for a lone worker only */
     uint8_t *starts; /* table of block starts in dst */
     uint8_t *dst;
     size_t limit; /* of the chunk */
@@ -318,13 +318,14 @@ static b2c_status encode_serially(encode_job *j, b2i_worker *w, uint32_t i, b2c_
     size_t len;
     bool zero;
     uint8_t *out, *at = j->dst + j->used;
-    b2i_plan plan = *j->plan;
     if (j->overflow) {
         return B2C_OK;
     }
-    plan.raw_later = j->nwaiting == i && can_wait(&plan);
+    bool may_wait = j->nwaiting == i && can_wait(j->plan);
+    j->plan->raw_later = may_wait;
     b2c_status st =
-        code_block(w, &plan, i, b2i_span_of(at, j->limit - j->used), &out, &len, &zero, err);
+        code_block(w, j->plan, i, b2i_span_of(at, j->limit - j->used), &out, &len, &zero, err);
+    j->plan->raw_later = false;
     if (st != B2C_OK) {
         b2i_err_block(err, i);
         return st;
@@ -333,7 +334,7 @@ static b2c_status encode_serially(encode_job *j, b2i_worker *w, uint32_t i, b2c_
     if (j->overflow) {
         return B2C_OK;
     }
-    if (plan.raw_later && len == b2i_plan_block(&plan, i).n + 4) {
+    if (may_wait && len == b2i_plan_block(j->plan, i).n + 4) {
         j->nwaiting++;
     } else {
         put_waiting(j);
