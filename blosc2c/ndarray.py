@@ -692,7 +692,7 @@ class NDArray(Operators):
         from .store import ndarray_from_cframe, open_array
 
         if self.urlpath is not None and self._schunk.mmap_mode != "c" and self._axes is None:
-            self._schunk.settle()
+            self._schunk.flush_for_others()
             source = self._schunk._source
             return self._schunk.opened_by(open_array), (source.place, "r", source.offset)
         return self._schunk.opened_by(ndarray_from_cframe), (self.to_cframe(), True)

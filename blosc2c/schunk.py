@@ -739,7 +739,7 @@ class SChunk(Editing, Callbacks, VLBlocks):
         from .store import open_schunk
 
         if self.urlpath is not None and self._source.mmap_mode != "c":
-            self.settle()
+            self.flush_for_others()
             return self.opened_by(open_schunk), (self._source.place, "r", self._source.offset)
         return self.opened_by(schunk_from_cframe), (self.to_cframe(), True)
 
@@ -748,7 +748,7 @@ class SChunk(Editing, Callbacks, VLBlocks):
         bounds = self.handle.limits
         return function if bounds is None else functools.partial(function, limits=bounds)
 
-    def settle(self) -> None:
+    def flush_for_others(self) -> None:
         """Before others open the file: have everything stored, unless a transaction is open."""
         if self.is_writable and not self._in_transaction:
             self.flush()
