@@ -188,8 +188,11 @@ def _os_error(status: int, err: Any, message: str, path: str | None) -> OSError:
         number = number or errno.EAGAIN
     if not number:
         return OSError(message)
+    reason = os.strerror(number)
+    if number == errno.EINVAL and err is not None:  # by the library itself: what is no regular file
+        reason += f", {text(err.what)}"
     # OSError picks FileNotFoundError, PermissionError... by itself from the number.
-    return OSError(number, os.strerror(number), path) if path else OSError(number, message)
+    return OSError(number, message) if path is None else OSError(number, reason, path)
 
 
 def chunk_of(exc: BaseException) -> int | None:

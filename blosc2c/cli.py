@@ -175,8 +175,13 @@ def _new_file(path: str, force: bool) -> Iterator[str]:
         raise UsageError(f"{path} is a directory")
     if os.path.lexists(path) and not force:
         raise UsageError(f"{path} is already there; --force replaces it")
+    if os.path.exists(path) and not os.path.isfile(path):  # replacing /dev/null would harm everybody
+        raise UsageError(f"{path} is no regular file, which is all that --force replaces")
     folder = os.path.dirname(path) or "."
-    fd, temporary = tempfile.mkstemp(prefix=".blosc2c.", dir=folder)
+    try:
+        fd, temporary = tempfile.mkstemp(prefix=".blosc2c.", dir=folder)
+    except OSError as exc:
+        raise OSError(exc.errno, exc.strerror, folder) from None
     os.close(fd)
     try:
         yield temporary
@@ -187,6 +192,15 @@ def _new_file(path: str, force: bool) -> Iterator[str]:
     finally:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(temporary)
+
+
+def _output(args: argparse.Namespace, ending: str) -> str:
+    """The file to write, which is of another format than the input and so never that."""
+    output: str = args.output or os.path.splitext(args.input)[0] + ending
+    with contextlib.suppress(OSError):  # one of them is not there
+        if os.path.samefile(args.input, output):
+            raise UsageError(f"{output} is the input: name another output")
+    return output
 
 
 def _say(text: str) -> None:
@@ -215,10 +229,10 @@ def pack(args: argparse.Namespace) -> int:
     from .creation import asarray
     from .facts import human
 
-    output = args.output or os.path.splitext(args.input)[0] + ".b2nd"
+    output = _output(args, ".b2nd")
     try:
-        source = np.load(args.input, mmap_mode="r", allow_pickle=False)
-    except (ValueError, EOFError) as exc:
+        source = np.lib.format.open_memmap(args.input, mode="r")
+    except ValueError as exc:
         raise ParameterError(f"{args.input} is no .npy file of plain data: {exc}") from None
     progress = Progress(os.path.basename(output), source.nbytes)
     watched: Any = _Watched(source, progress) if source.ndim else source
@@ -258,7 +272,7 @@ def unpack(args: argparse.Namespace) -> int:
     """Decompress a .b2nd file into an .npy file, chunk by chunk."""
     import numpy as np
 
-    output = args.output or os.path.splitext(args.input)[0] + ".npy"
+    output = _output(args, ".npy")
     with _open_array(args, args.threads) as array, _new_file(output, args.force) as temporary:
         _check_result(array.nbytes, args)
         _check_room(array.nbytes, output)
@@ -579,6 +593,8 @@ def main(argv: list[str] | None = None) -> int:
     """Run the command line; returns the exit status."""
     try:
         args = _parser().parse_args(argv)
+        if sys.stdout is None:
+            raise OSError(errno.EBADF, "there is no standard output")
         status = int(args.run(args))
         sys.stdout.flush()
         return status
@@ -601,7 +617,7 @@ def main(argv: list[str] | None = None) -> int:
 
 def _fail(exc: BaseException, status: int) -> int:
     if isinstance(exc, OSError) and exc.strerror:
-        text = f"{exc.filename}: {exc.strerror}" if exc.filename else exc.strerror
+        text = exc.strerror if exc.filename is None else f"{exc.filename or repr('')}: {exc.strerror}"
     else:
         text = str(exc) or type(exc).__name__
     _say(f"blosc2c: {text}")

@@ -137,8 +137,11 @@ class Editing:
         if source.handle is self.handle:
             raise ParameterError("a super-chunk cannot be appended to itself", field="source")
         source.settle_damage()
-        with source.handle as other:
-            self._edit(lambda ptr, err: lib.b2c_schunk_copy_chunks(other, ptr, err))
+        err = new_error()
+        with source.handle as other, self.handle.writing() as ptr:
+            status = lib.b2c_schunk_copy_chunks(other, ptr, err)
+            is_damage = status // 10 == lib.B2C_E_FORMAT // 10
+            check(status, err, source.urlpath if is_damage else self.urlpath)
 
     # ---- special values ----------------------------------------------------
 

@@ -143,6 +143,51 @@ def test_cat(folder):
     assert np.array_equal(np.load(io.BytesIO(raw)), A[:, 1])
 
 
+def test_force_replaces_regular_files_only(folder):
+    os.mkfifo(folder / "pipe")
+    for args in (["pack", "a.npy"], ["unpack", "a.b2nd"], ["convert", "a.b2nd"]):
+        assert "no regular file" in bad(*args, "pipe", "--force", cwd=folder, status=2)
+    assert (folder / "pipe").is_fifo()
+
+
+def test_the_input_is_not_the_output(folder):
+    for command, name in (("pack", "a.npy"), ("unpack", "a.b2nd")):
+        before = (folder / name).read_bytes()
+        assert "is the input" in bad(command, name, f"./{name}", "--force", cwd=folder, status=2)
+        assert (folder / name).read_bytes() == before
+    good("convert", "a.b2nd", "a.b2nd", "--force", cwd=folder)
+
+
+def test_messages_name_what_the_user_named(folder):
+    os.mkfifo(folder / "pipe")
+    assert "not a regular file" in bad("info", "pipe", cwd=folder, status=1)
+    assert "''" in bad("info", "", cwd=folder, status=1)
+    says = bad("unpack", "a.b2nd", "nothing/x.npy", cwd=folder, status=1)
+    assert "nothing: No such file" in says
+    np.savez(folder / "x.npz", a=np.zeros(3))
+    for name in ("text", "x.npz"):
+        says = bad("pack", name, "out.b2nd", cwd=folder, status=2)
+        assert f"{name} is no .npy file" in says and "allow_pickle" not in says
+
+
+def test_a_damaged_source_is_named_not_the_new_file(folder):
+    data = np.random.default_rng(0).bytes(9000)
+    damaged = bytearray(b2.SChunk(data=data, chunksize=3000).to_cframe())
+    damaged[3100:3110] = bytes(10)
+    (folder / "damaged").write_bytes(damaged)
+    says = bad("convert", "damaged", "out.b2frame", cwd=folder, status=1)
+    assert "damaged" in says and ".blosc2c." not in says
+    with b2.open(folder / "damaged") as s, pytest.raises(b2.CorruptError) as caught:
+        s.copy(urlpath=folder / "copy.b2frame")
+    assert caught.value.path == str(folder / "damaged")
+
+
+def test_a_closed_stdout(folder):
+    script = f"exec {sys.executable} -m blosc2c cat a.b2nd >&-"
+    out = subprocess.run(script, shell=True, capture_output=True, text=True, cwd=folder, timeout=120)
+    assert out.returncode == 1 and "standard output" in out.stderr and "Traceback" not in out.stderr
+
+
 @pytest.mark.parametrize(
     "index", ["[7]", "[0,0,0,0]", "[", "x", "__import__('os')", "[1:2:0]", "1.5", "[f()]"]
 )
