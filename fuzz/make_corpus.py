@@ -547,6 +547,15 @@ def offset_seeds() -> Seeds:
             yield f"file-{name}", bytes([77, 8]) + seed[9:]
 
 
+def others_seeds() -> Seeds:
+    """Each file with some of 24 edits."""
+    numbers = (4, 8, 40, 64, 1, 200)
+    for i, (name, seed) in enumerate(file_seeds()):
+        edits = [((5 * i + 7 * k) % 24, (i * 37 + k * 91) % 256, numbers[(i + k) % 6]) for k in range(9)]
+        options = 1 << i % 5 if i % 2 else 0
+        yield name, bytes([options, len(edits)]) + b"".join(map(bytes, edits)) + seed
+
+
 def lock_seeds() -> Seeds:
     def counted(n: int) -> bytes:
         return struct.pack("<QQ", 0, n % 2**64)
@@ -567,6 +576,7 @@ def lock_seeds() -> Seeds:
 TARGETS = {
     "userio": userio_seeds,
     "offset": offset_seeds,
+    "others": others_seeds,
     "lock": lock_seeds,
     "getitem": getitem_seeds,
     "slice": slice_seeds,
