@@ -140,8 +140,8 @@ class Editing:
         err = new_error()
         with source.handle as other, self.handle.writing() as ptr:
             status = lib.b2c_schunk_copy_chunks(other, ptr, err)
-            is_damage = status // 10 == lib.B2C_E_FORMAT // 10
-            check(status, err, source.urlpath if is_damage else self.urlpath)
+            is_of_data = lib.B2C_E_FORMAT <= status <= lib.B2C_E_CHECKSUM  # which were the source's
+            check(status, err, source.urlpath if is_of_data else self.urlpath)
 
     # ---- special values ----------------------------------------------------
 

@@ -469,7 +469,7 @@ static b2c_status check_decodes(const b2c_schunk *s, b2c_ctx *ctx, uint64_t nchu
 {
     b2i_stored_chunk c = { .store = s->store, .entry = b2i_state_entry(&s->now, nchunk) };
     b2i_source source = b2i_source_mem(&bytes);
-    b2i_chunk_head head;
+    b2i_chunk_head head; /* as it is told: opening the chunk may find others to be right */
     B2I_TRY(b2i_chunk_head_parse(bytes, NULL, &head, err));
     B2I_TRY(b2i_chunk_open(&source, &s->limits, &c.chunk, err));
     c.chunk.site = b2i_schunk_site(s, nchunk, NULL);
