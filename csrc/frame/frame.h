@@ -270,10 +270,13 @@ typedef struct b2i_redo_place {
 b2c_status b2i_redo_look(const b2i_redo_place *place, const b2i_redo_log *log, b2i_chunk_head *head,
                          b2i_redo *redo, bool *found, b2c_error *err);
 
-/* *fits: the chunk is the one of its checksum record.  B2C_E_LIMIT; limits may be NULL. */
+/*
+ * *fits: the chunk is the one of its checksum record; *is_unchecked: which is none for readers.
+ * B2C_E_LIMIT; limits may be NULL.
+ */
 b2c_status b2i_redo_check(const b2i_redo_place *place, const b2i_chunk_head *head,
                           const b2c_limits *limits, b2i_scratch *scratch, bool *fits,
-                          b2c_error *err);
+                          bool *is_unchecked, b2c_error *err);
 
 /*
  * Makes the edit of a chunk at 'entry' in the state of the replay, that of s.  B2C_E_CORRUPT when

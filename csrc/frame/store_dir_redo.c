@@ -83,8 +83,9 @@ typedef struct step {
     b2i_redo redo;
     b2i_chunk_head head;
     bool is_there;
-    bool has_record; /* that continues the log */
-    bool is_sound;   /* and the chunk is the record's */
+    bool has_record;   /* that continues the log */
+    bool is_sound;     /* and the chunk is the record's */
+    bool is_unchecked; /* and that is no checksum for readers */
 } step;
 
 /* What a chunk file is for the log; scratch NULL: its record alone matters. */
@@ -106,7 +107,8 @@ static b2c_status look(b2i_dir_store *d, uint64_t number, const b2c_limits *limi
     out->is_there = true;
     st = b2i_redo_look(&place, &log, &out->head, &out->redo, &out->has_record, err);
     if (st == B2C_OK && out->has_record && scratch != NULL) {
-        st = b2i_redo_check(&place, &out->head, limits, scratch, &out->is_sound, err);
+        st = b2i_redo_check(&place, &out->head, limits, scratch, &out->is_sound, &out->is_unchecked,
+                            err);
     }
     b2i_dir_close_chunk(d, place.io);
     return st;
@@ -178,6 +180,7 @@ static b2c_status take_steps(b2i_dir_store *d, b2c_schunk *s, b2i_replay *replay
             return B2C_OK;
         }
         B2I_TRY(b2i_redo_apply(s, replay, &next.redo, d->next, &next.head, err));
+        d->base.is_complete = d->base.is_complete && !next.is_unchecked;
         d->next++;
         d->log.seq++;
         d->is_dirty = d->base.is_writable;

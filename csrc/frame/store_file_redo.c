@@ -185,7 +185,7 @@ b2c_status b2i_redo_look(const b2i_redo_place *place, const b2i_redo_log *log, b
 
 b2c_status b2i_redo_check(const b2i_redo_place *place, const b2i_chunk_head *head,
                           const b2c_limits *limits, b2i_scratch *scratch, bool *fits,
-                          b2c_error *err)
+                          bool *is_unchecked, b2c_error *err)
 {
     size_t n = head->cbytes + (size_t)B2I_RECORD_LEN;
     b2c_status st = b2i_chunk_head_check_limit(head, limits, err);
@@ -200,6 +200,7 @@ b2c_status b2i_redo_check(const b2i_redo_place *place, const b2i_chunk_head *hea
     B2I_TRY(read_at(place, place->at, p, n, fits, err));
     *fits = *fits && b2i_record_fits(b2i_span_of(p + head->cbytes, B2I_RECORD_LEN),
                                      b2i_span_of(p, head->cbytes), place->entry);
+    *is_unchecked = *fits && (p[head->cbytes + 4] & B2I_RECORD_FLAG_LOG) != 0;
     return B2C_OK;
 }
 
@@ -267,8 +268,9 @@ typedef struct step {
     b2i_redo_place place;
     b2i_chunk_head head;
     uint64_t len;
-    bool has_record; /* that continues the log */
-    bool is_sound;   /* and the chunk is the record's */
+    bool has_record;   /* that continues the log */
+    bool is_sound;     /* and the chunk is the record's */
+    bool is_unchecked; /* and that is no checksum for readers */
 } step;
 
 /* What a pointer at 'end' leads to: a chunk in front of it, whose record bears the same hash. */
@@ -323,7 +325,8 @@ static b2c_status find_step(const b2i_file_store *f, uint64_t size, const b2c_li
     for (int i = 0; i < 2; i++) { /* a writer that lives may have finished it meanwhile */
         B2I_TRY(look(f, size, f->end, f->seq, out, err));
         if (out->has_record) {
-            B2I_TRY(b2i_redo_check(&out->place, &out->head, limits, scratch, &out->is_sound, err));
+            B2I_TRY(b2i_redo_check(&out->place, &out->head, limits, scratch, &out->is_sound,
+                                   &out->is_unchecked, err));
         }
         if (!out->is_sound && !behind.has_record && out->len > 0) {
             B2I_TRY(look(f, size, f->end + out->len, f->seq + 1, &behind, err));
@@ -426,6 +429,7 @@ static b2c_status take_steps(b2i_file_store *f, b2c_schunk *s, b2i_replay *repla
                                   pointed);
         }
         B2I_TRY(b2i_redo_apply(s, replay, &next.redo, next.place.entry, &next.head, err));
+        f->base.is_complete = f->base.is_complete && !next.is_unchecked;
         f->end += next.len;
         f->limit = f->end > f->limit ? f->end : f->limit;
         f->seq++;

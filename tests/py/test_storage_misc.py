@@ -7,6 +7,7 @@ import gc
 import io
 import os
 import pickle
+import shutil
 import signal
 import subprocess
 import sys
@@ -510,6 +511,32 @@ def test_room_is_used_again(tmp_path):
     with b2.open(copy) as s:
         assert [s.decompress_chunk(i) for i in range(4)] == [data[i % 7] for i in range(996, 1000)]
     assert os.path.getsize(path) < 5 * size
+
+
+@pytest.mark.parametrize("edit", ("append", "insert", "update"))
+def test_the_log_of_who_has_switched_checksums_off(edit, disk, tmp_path):
+    """The index says that all chunks have one, the log adds a chunk without."""
+    path, killed = tmp_path / "x", tmp_path / "killed"
+    model, new = fill(path, disk), make("random", SIZE, 9)
+    with b2.open(path, mode="a") as s:
+        s.set_checksums(False)
+        if edit == "append":
+            s.append_data(new)
+            model.append(new)
+        elif edit == "insert":
+            s.insert_data(1, new)
+            model.insert(1, new)
+        else:
+            s.update_data(1, new)
+            model[1] = new
+        (shutil.copytree if disk == "directory" else shutil.copy)(path, killed)
+    for mode in "ra":
+        with b2.open(killed, mode=mode) as s:
+            assert [s.decompress_chunk(i) for i in range(s.nchunks)] == model
+            if mode == "a":
+                s.vlmeta["more"] = 1
+    assert b2.open(killed)[:] == b"".join(model)
+    assert b2.verify(killed).ok
 
 
 def test_compact_by_path(disk, tmp_path):
