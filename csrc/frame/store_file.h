@@ -59,7 +59,7 @@ typedef struct b2i_file_store {
     bool has_written; /* its first write has changed the header, so that other writers notice */
     bool is_unpacked;
     uint64_t end;
-    uint64_t first_end; /* chunks from here on are this writer's */
+    uint64_t first_end; /* chunks from here on are this writer's, and their records */
     uint64_t region_at, slot_cap;
     uint32_t slot;
     uint64_t pending;  /* bytes of chunks that wait for a commit */

@@ -68,7 +68,7 @@ static uint64_t record_len(const b2i_file_store *f, b2i_entry entry, uint64_t cb
     uint8_t first[B2C_HEADER_LEN], record[B2I_RECORD_LEN];
     uint64_t at = f->header_len + entry;
     b2i_chunk_head head;
-    if (!store->is_trusted || f->limit - entry < cbytes + sizeof record ||
+    if ((!store->is_trusted && entry < f->first_end) || f->limit - entry < cbytes + sizeof record ||
         f->io->ops->read(f->io, at, first, sizeof first, NULL) != B2C_OK ||
         f->io->ops->read(f->io, at + cbytes, record, sizeof record, NULL) != B2C_OK ||
         b2i_chunk_head_parse(b2i_span_of(first, sizeof first), NULL, &head, NULL) != B2C_OK) {

@@ -225,19 +225,19 @@ static bool can_log(const b2i_file_store *f, const b2i_redo *redo)
     return redo->kind != B2I_REDO_NONE && f->has_fingerprint && !f->chain_broken && f->nbytes != 0;
 }
 
-/* Writes a chunk and what follows it: its records, unless neither is wanted. */
+/*
+ * Writes a chunk and its records.  Without checksums as well: else the record of a chunk that was
+ * at the same place before would pass for its own.
+ */
 static b2c_status write_chunk(b2i_file_store *f, b2i_span chunk, uint64_t at, b2i_span redo,
-                              bool has_record, b2c_error *err)
+                              b2c_error *err)
 {
     b2i_buf records = { 0 };
-    b2c_status st = B2C_OK;
-    if (has_record) {
-        st = b2i_records_make(chunk, at, redo, !f->base.checksums, &records, err);
-    }
+    b2c_status st = b2i_records_make(chunk, at, redo, !f->base.checksums, &records, err);
     if (st == B2C_OK) {
         st = write_at(f, at, chunk.p, chunk.n, err);
     }
-    if (st == B2C_OK && records.n > 0) {
+    if (st == B2C_OK) {
         st = write_at(f, at + chunk.n, records.p, records.n, err);
     }
     uint64_t end = at + chunk.n + records.n;
@@ -254,7 +254,7 @@ static b2c_status log_chunk(b2i_file_store *f, b2i_span chunk, uint64_t len, con
     b2i_redo_log log = b2i_file_redo_log(f);
     b2i_redo_make(&log, redo, bytes);
     B2I_TRY(extend(f, len + sizeof bytes, at, err));
-    B2I_TRY(write_chunk(f, chunk, *at, b2i_span_of(bytes, sizeof bytes), true, err));
+    B2I_TRY(write_chunk(f, chunk, *at, b2i_span_of(bytes, sizeof bytes), err));
     f->was_logged = true;
     f->seq++;
     return B2C_OK;
@@ -307,7 +307,7 @@ static b2c_status place_chunk(b2i_file_store *f, b2i_span chunk, uint64_t len, c
     if (*at == B2I_NO_ROOM) {
         B2I_TRY(extend(f, len, at, err));
     }
-    B2I_TRY(write_chunk(f, chunk, *at, b2i_span_of(NULL, 0), logs || f->base.checksums, err));
+    B2I_TRY(write_chunk(f, chunk, *at, b2i_span_of(NULL, 0), err));
     return logs ? log_pointer(f, *at, chunk, redo, err) : B2C_OK;
 }
 
@@ -320,7 +320,7 @@ b2c_status b2i_file_put(b2i_store *store, b2i_span chunk, const b2i_redo *redo, 
     bool logs = can_log(f, redo);
     B2I_TRY(b2i_chunk_head_parse(chunk, NULL, &head, err));
     B2I_TRY(begin_write(f, err));
-    uint64_t len = chunk.n + (logs || store->checksums ? b2i_records_len(&head) : 0);
+    uint64_t len = chunk.n + b2i_records_len(&head);
     b2c_status st = place_chunk(f, chunk, len, redo, logs, &at, err);
     /* What follows a chunk that recovery does not find, or half of one, would not be found. */
     f->chain_broken = f->chain_broken || !logs || st != B2C_OK;

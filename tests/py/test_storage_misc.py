@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import io
 import os
@@ -513,6 +514,19 @@ def test_room_is_used_again(tmp_path):
     assert os.path.getsize(path) < 5 * size
 
 
+def test_room_without_checksums_is_used_again(tmp_path):
+    """Also by who opens the file later, when nothing vouches for the records of others."""
+    path = tmp_path / "x"
+    fill(path, n=50, checksums=False)
+    sizes = []
+    with b2.open(path, mode="a", checksums=False) as s:
+        for i in range(6000):
+            s.update_data(i % 50, bytes(8 * (i * 7 % 100)) + make("random", SIZE, i % 9)[8 * (i * 7 % 100) :])
+            if i in (2000, 5999):
+                sizes.append(os.stat(path).st_blocks)
+    assert sizes[1] < 1.5 * sizes[0]
+
+
 @pytest.mark.parametrize("edit", ("append", "insert", "update"))
 def test_the_log_of_who_has_switched_checksums_off(edit, disk, tmp_path):
     """The index says that all chunks have one, the log adds a chunk without."""
@@ -537,6 +551,24 @@ def test_the_log_of_who_has_switched_checksums_off(edit, disk, tmp_path):
                 s.vlmeta["more"] = 1
     assert b2.open(killed)[:] == b"".join(model)
     assert b2.verify(killed).ok
+
+
+def test_checksums_switched_off_and_on(tmp_path):
+    """No chunk without one is taken for that whose place it has got."""
+    path, data = tmp_path / "x", [make("random", SIZE, i) for i in range(9)]
+    model = fill(path)
+    with b2.open(path, mode="a") as s:
+        s.set_checksums(False)
+        for i in range(60):
+            with s.transaction() if i % 2 else contextlib.nullcontext():
+                s.update_data(i % 4, data[i % 9])
+            model[i % 4] = data[i % 9]
+            assert [s.decompress_chunk(k) for k in range(4)] == model
+        s.set_checksums(True)
+        s.vlmeta["more"] = 1
+        assert [b2.open(path).decompress_chunk(k) for k in range(4)] == model
+    assert b2.open(path)[:] == b"".join(model)
+    assert b2.verify(path).ok
 
 
 def test_compact_by_path(disk, tmp_path):
