@@ -106,9 +106,10 @@ static b2c_status open_contiguous(b2i_io *io, const char *path, uint64_t origin,
     return give(s, st, out, err);
 }
 
-static b2c_status open_dir(const char *path, bool is_writable, const b2c_limits *limits,
-                           b2c_schunk **out, b2c_error *err)
+static b2c_status open_dir(const char *path, int mode, const b2c_limits *limits, b2c_schunk **out,
+                           b2c_error *err)
 {
+    bool is_writable = (mode & B2I_OPEN_ACCESS) == B2C_OPEN_UPDATE;
     int dir;
     b2i_io *io;
     b2c_schunk *s = NULL;
@@ -130,6 +131,9 @@ static b2c_status open_dir(const char *path, bool is_writable, const b2c_limits 
         return st;
     }
     st = b2i_store_dir_new(dir, is_writable, &layout, &s->store, err);
+    if (st == B2C_OK) {
+        s->store->is_locked = (mode & B2C_OPEN_LOCK) != 0;
+    }
     return give(s, st, out, err);
 }
 
@@ -138,15 +142,15 @@ static b2c_status open_dir(const char *path, bool is_writable, const b2c_limits 
  * the records that follow it: a state that is older than others have seen.  It is opened again
  * then, so often that only a writer who does nothing else could be in the way each time.
  */
-static b2c_status open_dir_as_it_is(const char *path, const b2c_limits *limits, b2c_schunk **out,
-                                    b2c_error *err)
+static b2c_status open_dir_as_it_is(const char *path, int mode, const b2c_limits *limits,
+                                    b2c_schunk **out, b2c_error *err)
 {
     enum { MAX_TRIES = 16 };
-    B2I_TRY(open_dir(path, false, limits, out, err));
+    B2I_TRY(open_dir(path, mode, limits, out, err));
     for (int i = 1; i < MAX_TRIES && !(*out)->store->ops->is_current((*out)->store); i++) {
         b2i_schunk_abandon(*out);
         *out = NULL;
-        B2I_TRY(open_dir(path, false, limits, out, err));
+        B2I_TRY(open_dir(path, mode, limits, out, err));
     }
     return B2C_OK;
 }
@@ -158,8 +162,8 @@ static b2c_status open_unlocked(const char *path, bool is_dir, uint64_t offset, 
     int io_mode = is_writable ? B2I_IO_UPDATE : B2I_IO_READ;
     b2i_io *io;
     if (is_dir) {
-        return is_writable ? open_dir(path, true, limits, out, err)
-                           : open_dir_as_it_is(path, limits, out, err);
+        return is_writable ? open_dir(path, mode, limits, out, err)
+                           : open_dir_as_it_is(path, mode, limits, out, err);
     }
     if ((mode & B2C_OPEN_MMAP) != 0) {
         B2I_TRY(b2i_io_mmap_open(path, io_mode, &io, err));
@@ -550,7 +554,8 @@ b2c_status b2i_schunk_create(const b2c_schunk_params *params, b2c_schunk **out, 
     b2c_status st = B2C_OK;
     bool is_made = false;
     if (params->storage != B2C_STORAGE_MEMORY) {
-        st = keep_origin(s, params->path, 0, B2C_OPEN_UPDATE, err);
+        int mode = params->lock != 0 ? B2C_OPEN_UPDATE | B2C_OPEN_LOCK : B2C_OPEN_UPDATE;
+        st = keep_origin(s, params->path, 0, mode, err);
     }
     if (st == B2C_OK && params->lock != 0 && params->storage == B2C_STORAGE_FILE) {
         st = lock_new(params, s, err);

@@ -252,6 +252,22 @@ out:
     return st;
 }
 
+/*
+ * Who edits in turns with others goes on while they need what no index names: the number of the
+ * next chunk file is behind those that a killed one has left.
+ */
+static void skip_left(b2i_dir_store *d)
+{
+    char name[B2I_DIR_NAME_LEN + 1];
+    for (; d->next <= B2I_DIR_MAX_NUMBER; d->next++) {
+        b2i_dir_name(d->next, name);
+        if (!b2i_fs_exists(d->dir, name)) {
+            return;
+        }
+        d->has_log = false; /* whose numbers have no gap */
+    }
+}
+
 b2c_status b2i_dir_recover(b2i_store *store, b2c_schunk *s, b2c_error *err)
 {
     b2i_dir_store *d = (b2i_dir_store *)store;
@@ -265,6 +281,8 @@ b2c_status b2i_dir_recover(b2i_store *store, b2c_schunk *s, b2c_error *err)
     if (store->is_writable && b2i_fs_claim(d->dir)) { /* else these are another writer's files */
         st = tidy(d, &s->now, err);
         b2i_fs_disclaim(d->dir);
+    } else if (store->is_writable && store->is_locked) {
+        skip_left(d);
     }
     d->unsynced = d->next;
     d->committed_next = d->next;

@@ -117,7 +117,8 @@ struct b2i_store {
     const b2i_store_ops *ops;
     uint8_t storage; /* B2C_STORAGE_… */
     bool is_writable;
-    bool failed; /* a write failed: what is on the medium is older than the object */
+    bool is_locked; /* edits hold the lock of the frame: nobody else's are under way then */
+    bool failed;    /* a write failed: what is on the medium is older than the object */
     bool in_transaction;
     bool has_redo;           /* single chunks kept since the last commit survive a crash */
     bool is_trusted;         /* nobody else wrote since the records of chunks were: they must fit */

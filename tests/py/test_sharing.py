@@ -279,6 +279,36 @@ def test_a_killed_holder(disk, tmp_path):
     assert blosc2.open(str(path), mode="r")[:] == b"".join([*model, bytes(SIZE), model[0]])
 
 
+@pytest.mark.parametrize("makes", (False, True))
+def test_a_holder_killed_in_a_transaction(makes, disk, tmp_path):
+    """What it has left disturbs none of the others, and goes when nobody needs it any more."""
+    path, model = tmp_path / "x", [make("random", SIZE, 0)]
+    if makes:
+        s = b2.SChunk(chunksize=SIZE, urlpath=path, contiguous=disk == "file", locking=True)
+        s.append_data(model[0])
+    else:
+        create(path, disk, 1)
+        s = b2.open(path, mode="a", locking=True)
+    with s:
+        for i in range(3):
+            s.append_data(bytes([i]) * SIZE)  # directories: from now on others do not tidy up
+            with Other("blosc2c", path) as other:
+                other.start(
+                    "[t := s.transaction(), t.__enter__(), *(s.append_data(bytes(2000)) for _ in range(2)), "
+                    "__import__('os').kill(__import__('os').getpid(), 9)]"
+                )
+                assert other.answer() == ""
+        s.append_data(model[0])
+        s.append_data(model[0])
+        expected = b"".join([*model, *(bytes([i]) * SIZE for i in range(3)), model[0], model[0]])
+        assert s[:] == expected
+        assert b2.open(path)[:] == expected == blosc2.open(str(path), mode="r")[:]
+    with b2.open(path, mode="a", locking=True) as s:
+        s.append_data(model[0])
+    assert b2.open(path)[:] == expected + model[0]
+    assert disk == "file" or len(list(path.glob("*.chunk"))) == 6  # none for the zeros
+
+
 def test_threads_of_one_handle(disk, tmp_path):
     path = tmp_path / "x"
     create(path, disk, 4)
