@@ -105,8 +105,8 @@ def _new_array(shape: Any, dtype: Any, kwargs: Mapping[str, Any], source: Any = 
         contents[name] = metas.encode(value)
     if extension_name(dt):
         contents[EXTENSION_META] = metas.encode(extension_name(dt))
-    chunksize = int(lib.b2c_nd_chunksize(nd)) if 0 not in shape else 0
-    schunk = SChunk._new(storage, chunksize, full, dparams, contents)
+    # Also of an empty array: Python-Blosc2 cannot make one grow whose chunks have no size.
+    schunk = SChunk._new(storage, int(lib.b2c_nd_chunksize(nd)), full, dparams, contents)
     return NDArray._of(schunk, nd, dt)
 
 

@@ -112,6 +112,16 @@ def test_resized_by_the_reference(tmp_path):
         b.close()
 
 
+@pytest.mark.parametrize("contiguous", (True, False))
+@pytest.mark.parametrize("shape", ((0, 3), (3, 0), (0, 0)))
+def test_empty_arrays_grow_there(shape, contiguous, tmp_path):
+    path = str(tmp_path / "a")
+    b2.zeros(shape, dtype="i4", chunks=(4, 2), blocks=(2, 1), urlpath=path, contiguous=contiguous).close()
+    blosc2.open(path, mode="a").resize((7, 3))
+    same(b2.open(path, mode="r")[:], np.zeros((7, 3), "i4"))
+    assert b2.verify(path).ok
+
+
 def test_written_in_parts_by_the_reference(tmp_path):
     path = str(tmp_path / "x.b2nd")
     r = blosc2.zeros((10, 11), dtype="<f4", urlpath=path, chunks=(4, 5), blocks=(3, 3))
