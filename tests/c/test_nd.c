@@ -20,12 +20,7 @@ static void test_meta(void)
                                     0x92, 0xd2, 0,    0,    0,    4, 0xd2, 0,   0,  0, 5,
                                     0x92, 0xd2, 0,    0,    0,    3, 0xd2, 0,   0,  0, 2,
                                     0,    0xdb, 0,    0,    0,    3, '<',  'i', '4' };
-    b2c_nd nd = { .size = sizeof nd,
-                  .ndim = 2,
-                  .itemsize = 4,
-                  .shape = { 5, 7 },
-                  .chunks = { 4, 5 },
-                  .blocks = { 3, 2 } };
+    b2c_nd nd = { sizeof nd, 2, 4, { 5, 7 }, { 4, 5 }, { 3, 2 } };
     uint8_t meta[512];
     size_t len = 0, at = 0, n = 0;
     CHECK_EQ(b2c_nd_meta_encode(&nd, "<i4", 3, meta, sizeof meta, &len, NULL), B2C_OK);
@@ -68,12 +63,7 @@ static void test_meta(void)
 static void test_check(void)
 {
     b2c_error err;
-    b2c_nd nd = { .size = sizeof nd,
-                  .ndim = 1,
-                  .itemsize = 4,
-                  .shape = { 5 },
-                  .chunks = { 0 },
-                  .blocks = { 0 } };
+    b2c_nd nd = { sizeof nd, 1, 4, { 5 }, { 0 }, { 0 } };
     CHECK_EQ(b2c_nd_check(&nd, &err), B2C_E_ARGUMENT);
     CHECK(strcmp(err.field, "chunks") == 0);
     nd.chunks[0] = 5;
@@ -86,12 +76,7 @@ static void test_check(void)
     nd.ndim = 17;
     CHECK_EQ(b2c_nd_check(&nd, &err), B2C_E_LIMIT);
     CHECK_EQ(b2c_nd_check(NULL, &err), B2C_E_ARGUMENT);
-    b2c_nd huge = { .size = sizeof nd,
-                    .ndim = 2,
-                    .itemsize = 8,
-                    .shape = { (uint64_t)1 << 40, (uint64_t)1 << 40 },
-                    .chunks = { 1, 1 },
-                    .blocks = { 1, 1 } };
+    b2c_nd huge = { sizeof nd, 2, 8, { (uint64_t)1 << 40, (uint64_t)1 << 40 }, { 1, 1 }, { 1, 1 } };
     CHECK_EQ(b2c_nd_check(&huge, &err), B2C_E_LIMIT);
 }
 
@@ -195,12 +180,7 @@ static void test_arrays(void)
 /* Chunks that make boxes, a few at a time: the same array as all at once. */
 static void test_append_boxes(void)
 {
-    b2c_nd nd = { .size = sizeof nd,
-                  .ndim = 2,
-                  .itemsize = 2,
-                  .shape = { 7, 11 },
-                  .chunks = { 3, 4 },
-                  .blocks = { 2, 2 } };
+    b2c_nd nd = { sizeof nd, 2, 2, { 7, 11 }, { 3, 4 }, { 2, 2 } };
     uint16_t src[77], out[77], part[77];
     uint64_t start[2] = { 0, 0 }, step[2] = { 1, 1 };
     b2c_error err;
@@ -230,12 +210,7 @@ static void test_append_boxes(void)
 /* Arrays of strangers whose chunks have other blocks than the array says. */
 static void test_other_blocks(void)
 {
-    b2c_nd nd = { .size = sizeof nd,
-                  .ndim = 1,
-                  .itemsize = 4,
-                  .shape = { 1000 },
-                  .chunks = { 500 },
-                  .blocks = { 100 } };
+    b2c_nd nd = { sizeof nd, 1, 4, { 1000 }, { 500 }, { 100 } };
     b2c_schunk *s = new_array(&nd);
     b2c_cparams cp;
     uint32_t src[1000], out[1000] = { 0 };
@@ -261,12 +236,7 @@ static void test_other_blocks(void)
 
 static void test_missing_chunk(void)
 {
-    b2c_nd nd = { .size = sizeof nd,
-                  .ndim = 1,
-                  .itemsize = 1,
-                  .shape = { 100 },
-                  .chunks = { 50 },
-                  .blocks = { 50 } };
+    b2c_nd nd = { sizeof nd, 1, 1, { 100 }, { 50 }, { 50 } };
     b2c_schunk *s = new_array(&nd);
     uint8_t src[50] = { 1, 2, 3 }, out[100];
     uint64_t start = 0, count = 100, step = 1;
@@ -469,12 +439,7 @@ static void test_resize(void)
 
 static void test_resize_errors(void)
 {
-    b2c_nd nd = { .size = sizeof nd,
-                  .ndim = 1,
-                  .itemsize = 1,
-                  .shape = { 100 },
-                  .chunks = { 50 },
-                  .blocks = { 50 } };
+    b2c_nd nd = { sizeof nd, 1, 1, { 100 }, { 50 }, { 50 } };
     b2c_schunk *s = new_array(&nd);
     uint8_t src[100] = { 1, 2, 3 };
     uint64_t shape = 200;
@@ -588,12 +553,7 @@ static void test_columns_of_any_step_and_kind(void)
 /* After each allocation that fails in an edit, the array is as it was. */
 static void test_all_or_nothing(void)
 {
-    b2c_nd nd = { .size = sizeof nd,
-                  .ndim = 2,
-                  .itemsize = 4,
-                  .shape = { 9, 11 },
-                  .chunks = { 4, 5 },
-                  .blocks = { 3, 2 } };
+    b2c_nd nd = { sizeof nd, 2, 4, { 9, 11 }, { 4, 5 }, { 3, 2 } };
     model m = { .nd = nd, .s = new_array(&nd), .items = malloc(9 * 11 * 4) };
     uint64_t start[] = { 1, 2 }, count[] = { 8, 9 }, step[] = { 1, 1 }, shape[] = { 13, 7 };
     uint64_t back[] = { 9, 11 };
@@ -852,12 +812,7 @@ static void test_items(void)
 /* What was read inside a transaction that is rolled back is not there afterwards. */
 static void test_items_after_rollback(void)
 {
-    b2c_nd nd = { .size = sizeof nd,
-                  .ndim = 1,
-                  .itemsize = 4,
-                  .shape = { 100 },
-                  .chunks = { 50 },
-                  .blocks = { 50 } };
+    b2c_nd nd = { sizeof nd, 1, 4, { 100 }, { 50 }, { 50 } };
     b2c_schunk *s = new_array(&nd);
     uint32_t src[100] = { 1, 2, 3 }, item = 0, nine = 9;
     uint64_t start = 1, one = 1, shape = 40, full = 100;
@@ -890,12 +845,7 @@ static uint8_t *frame_of(const b2c_schunk *s, size_t *len)
 /* Many small chunks are made and read several at once: the same bytes as one after the other. */
 static void test_many_chunks(void)
 {
-    b2c_nd nd = { .size = sizeof nd,
-                  .ndim = 2,
-                  .itemsize = 4,
-                  .shape = { 700, 900 },
-                  .chunks = { 50, 60 },
-                  .blocks = { 20, 30 } };
+    b2c_nd nd = { sizeof nd, 2, 4, { 700, 900 }, { 50, 60 }, { 20, 30 } };
     size_t n = 700 * 900, len[2];
     uint32_t *src = malloc(4 * n), *out = malloc(4 * n);
     uint64_t start[] = { 3, 5 }, count[] = { 600, 800 }, step[] = { 1, 1 };
@@ -938,12 +888,7 @@ static void test_many_chunks(void)
 /* Large steps visit the chunks of their items, not all that lie between. */
 static void test_long_steps(void)
 {
-    b2c_nd nd = { .size = sizeof nd,
-                  .ndim = 1,
-                  .itemsize = 1,
-                  .shape = { INT64_MAX },
-                  .chunks = { 1 },
-                  .blocks = { 1 } };
+    b2c_nd nd = { sizeof nd, 1, 1, { INT64_MAX }, { 1 }, { 1 } };
     b2c_schunk *s = new_array(&nd);
     uint64_t start = 0, count = 3, step = (uint64_t)1 << 61, place = INT64_MAX - 1;
     uint8_t out[3], one = 1;

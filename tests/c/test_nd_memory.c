@@ -13,12 +13,7 @@ enum {
     LIMIT = 5 * 1024 * 1024         /* what a read may take besides its result */
 };
 
-static const b2c_nd nd = { .size = sizeof nd,
-                           .ndim = 2,
-                           .itemsize = 4,
-                           .shape = { ROWS, ROWS },
-                           .chunks = { ROWS, ROWS },
-                           .blocks = { 32, 512 } };
+static const b2c_nd nd = { sizeof nd, 2, 4, { ROWS, ROWS }, { ROWS, ROWS }, { 32, 512 } };
 static uint32_t *items;
 
 /* Memory that reading a box takes, with a context that has none yet. */
@@ -89,12 +84,9 @@ static void check_places(const b2c_schunk *s, b2c_pool *pool, uint32_t *out)
 /* Blocks of 64 MiB that are one item again and again: only what is read takes memory. */
 static void test_special(b2c_ctx *own)
 {
-    static const b2c_nd huge = { .size = sizeof huge,
-                                 .ndim = 2,
-                                 .itemsize = 8,
-                                 .shape = { 1 << 14, 1 << 14 },
-                                 .chunks = { 1 << 13, 1 << 12 },
-                                 .blocks = { 1 << 12, 1 << 11 } };
+    static const b2c_nd huge = {
+        sizeof huge, 2, 8, { 1 << 14, 1 << 14 }, { 1 << 13, 1 << 12 }, { 1 << 12, 1 << 11 }
+    };
     static const uint8_t kinds[] = { B2C_SPECIAL_ZERO, B2C_SPECIAL_NAN, B2C_SPECIAL_VALUE };
     static const uint64_t start[] = { 4000, 2000 }, count[] = { 30, 20 }, step[] = { 7, 300 };
     static const uint8_t expected[3][8] = { { 0 },

@@ -9,12 +9,7 @@ static uint64_t seed = 7;
 
 enum { NBLOCKS = 8, BLOCK = 1000 };
 
-static const b2c_nd nd = { .size = sizeof nd,
-                           .ndim = 1,
-                           .itemsize = 4,
-                           .shape = { NBLOCKS * BLOCK },
-                           .chunks = { NBLOCKS * BLOCK },
-                           .blocks = { BLOCK } };
+static const b2c_nd nd = { sizeof nd, 1, 4, { NBLOCKS * BLOCK }, { NBLOCKS * BLOCK }, { BLOCK } };
 
 typedef struct stored {
     uint8_t bytes[NBLOCKS * BLOCK * 4 + 32];

@@ -11,12 +11,7 @@
 
 enum { NTHREADS = 5, LEN = 1 << 20, CHUNK_CAP = LEN + 1024, SIDE = 512 };
 
-static const b2c_nd nd = { .size = sizeof nd,
-                           .ndim = 2,
-                           .itemsize = 4,
-                           .shape = { SIDE, SIDE },
-                           .chunks = { 64, 64 },
-                           .blocks = { 32, 16 } };
+static const b2c_nd nd = { sizeof nd, 2, 4, { SIDE, SIDE }, { 64, 64 }, { 32, 16 } };
 
 static uint8_t data[LEN], out[LEN], chunk[CHUNK_CAP], again[CHUNK_CAP];
 static size_t chunk_len;

@@ -492,12 +492,7 @@ static void test_repair_of_names(void)
 
 static void test_repair_of_dtype(void)
 {
-    static const b2c_nd nd = { .size = sizeof nd,
-                               .ndim = 1,
-                               .itemsize = 6,
-                               .shape = { 5 },
-                               .chunks = { 5 },
-                               .blocks = { 5 } };
+    static const b2c_nd nd = { sizeof nd, 1, 6, { 5 }, { 5 }, { 5 } };
     const char *from = path_of("array"), *to = path_of("plain");
     uint8_t items[30] = { 1, 2, 3 }, meta[200];
     size_t n = 0, at = 0, len = 0;
