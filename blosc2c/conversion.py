@@ -57,7 +57,7 @@ def convert(
         metas = {name: source.meta.raw(name) for name in source.meta}
         chunksize = int(source.c_info().chunksize)
         new = SChunk._new(storage, chunksize, cparams, source.dparams, metas)
-        with new.being_made(), new, new.transaction():
+        with new, new.being_made():
             _copy(source, new)
 
 

@@ -142,7 +142,7 @@ def _build(
 ) -> NDArray:
     """A new array filled by `fill`, with parts of `source`; when that fails, files are as before."""
     array = _new_array(shape, dtype, kwargs, source)
-    with array.schunk.being_made(), array.schunk.transaction():
+    with array.schunk.being_made():
         fill(array)
     return array
 

@@ -44,23 +44,27 @@ def _check_removable(name: str) -> None:
 
 
 class Replaced:
-    """What was at a path: beside it, with SUFFIX and perhaps a number added to its name.
+    """What was at a path, if anything: beside it, with SUFFIX and perhaps a number added to its name.
 
     It comes back unless `forget()` is called, which removes it.  A process that is killed in between
     leaves it there.
     """
 
     def __init__(self, path: str) -> None:
-        _check_removable(path)
-        names = itertools.chain([path + SUFFIX], (f"{path}{SUFFIX}{n}" for n in itertools.count(1)))
         self.path = absolute(path)
-        self.kept = absolute(next(name for name in names if not os.path.lexists(name)))
-        os.rename(self.path, self.kept)
+        self.kept: str | None = None
+        if os.path.lexists(path):
+            _check_removable(path)
+            names = itertools.chain([path + SUFFIX], (f"{path}{SUFFIX}{n}" for n in itertools.count(1)))
+            self.kept = absolute(next(name for name in names if not os.path.lexists(name)))
+            os.rename(self.path, self.kept)
 
-    def put_back(self) -> None:
-        """Remove what is at the path now, if anything."""
-        remove_urlpath(self.path)
-        os.rename(self.kept, self.path)
+    def put_back(self, was_made: bool = True) -> None:
+        """Remove what has been made at the path, if it is there, and put back what was."""
+        if was_made:
+            remove_urlpath(self.path)
+        if self.kept is not None:
+            os.rename(self.kept, self.path)
 
     def forget(self) -> None:
         with contextlib.suppress(OSError):  # what was asked for is done

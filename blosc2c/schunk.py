@@ -24,7 +24,7 @@ from .facts import ChunkInfo, Report, codec_summary, human
 from .handles import Handle
 from .meta import Meta, VLMeta, check_name, encode
 from .params import CParams, DParams, Keeping, SpecialValue, Storage, to_cparams, to_dparams, to_int
-from .replacing import Replaced, remove_urlpath
+from .replacing import Replaced
 from .vlblocks import VLBlocks
 
 if TYPE_CHECKING:
@@ -79,16 +79,17 @@ def split_storage(kwargs: dict[str, Any], where: str, error: type[Exception]) ->
     return Keeping(**given, **safety)
 
 
-def make_way(storage: Storage) -> Replaced | None:
-    """Before creating: put what is at the urlpath beside it (mode w) or refuse to touch it (mode a)."""
+def _check_may_replace(storage: Storage) -> None:
     path = storage.path
-    if path is None or not os.path.lexists(path):
-        return None
-    if storage.mode != "w":
+    if path is not None and storage.mode != "w" and os.path.lexists(path):
         exc = FrameExistsError(f"{path} is already there: pass mode='w' to replace it", path=path)
         exc.errno, exc.filename = errno.EEXIST, path
         raise exc
-    return Replaced(path)
+
+
+def _may_come_late(path: str) -> bool:
+    """Whether a file can take the place of what is at a path at once."""
+    return not os.path.lexists(path) or (os.path.isfile(path) and not os.path.islink(path))
 
 
 class SChunk(Editing, Callbacks, VLBlocks):
@@ -205,8 +206,10 @@ class SChunk(Editing, Callbacks, VLBlocks):
         c = ffi.new("b2c_schunk_params *")
         lib.b2c_schunk_params_init(c)
         c.storage = lib.B2C_STORAGE_MEMORY
+        _check_may_replace(storage)
         if path is not None:
             c.storage = lib.B2C_STORAGE_FILE if storage.contiguous else lib.B2C_STORAGE_DIR
+            c.replaces = bool(storage.contiguous) and _may_come_late(path)
             c_path = ffi.new("char[]", os.fsencode(params.absolute(path)))
             c.path = c_path
         c.durability = params.check_durability(storage.durability)
@@ -225,10 +228,10 @@ class SChunk(Editing, Callbacks, VLBlocks):
         c.meta_contents = c_contents = ffi.new("void *[]", contents)
         c.meta_lens = c_lens = ffi.new("uint32_t[]", [len(content) for content in contents])
         out, err = ffi.new("b2c_schunk **"), new_error()
-        self._replaced = make_way(storage)
+        self._replaced = None if path is None or c.replaces else Replaced(path)
         status = lib.b2c_schunk_new(c, out, err)
         if status != lib.B2C_OK and self._replaced is not None:
-            self._replaced.put_back()
+            self._replaced.put_back(was_made=False)
         check(status, err, path)
         del c_names, c_contents, c_lens, c_limits
         self.handle = Handle(out[0], lib.b2c_schunk_free, "SChunk")
@@ -262,18 +265,17 @@ class SChunk(Editing, Callbacks, VLBlocks):
 
     @contextlib.contextmanager
     def being_made(self) -> Iterator[None]:
-        """Give a new super-chunk its contents: when the body raises, there is what it has replaced."""
+        """Give a new super-chunk its contents, all at once; when the body raises, what was there stays."""
         try:
-            yield
-            if self.urlpath is not None and not self.handle.is_closed:  # for who never closes it
+            with self.transaction():
+                yield
+            if self.urlpath is not None:  # for who never closes it
                 self._edit(lib.b2c_schunk_settle)
         except BaseException:
             with contextlib.suppress(Exception):  # it may fail for the same reason
                 self.close()
             if self._replaced is not None:
                 self._replaced.put_back()
-            else:
-                remove_urlpath(self.urlpath)
             raise
         if self._replaced is not None:
             self._replaced.forget()
@@ -685,7 +687,7 @@ class SChunk(Editing, Callbacks, VLBlocks):
         full = self.cparams if cparams is None else to_cparams(cparams, **asdict(self.cparams))
         dparams = to_dparams(kwargs.get("dparams", self._dparams))
         new = SChunk._new(storage, int(self.c_info().chunksize), full, dparams, metas)
-        with new.being_made(), new.transaction():
+        with new.being_made():
             if cparams is None:
                 new.copy_chunks(self)
                 return new

@@ -309,6 +309,8 @@ b2c_status b2i_store_overlay_new(b2i_store *below, b2i_store **out, b2c_error *e
 /* Takes io, also when it fails.  path NULL: no file. */
 b2c_status b2i_store_file_new(b2i_io *io, const char *path, uint64_t origin, bool is_writable,
                               const b2i_frame_layout *layout, b2i_store **out, b2c_error *err);
+/* The first commit gives an empty frame, whose file has no name, its path.  B2C_E_EXISTS. */
+b2c_status b2i_store_file_unborn(b2i_store *store, b2c_error *err);
 
 /* Takes dir, an open directory, also when it fails. */
 b2c_status b2i_store_dir_new(int dir, bool is_writable, const b2i_frame_layout *layout,

@@ -248,6 +248,10 @@ static b2c_status open_locked(const char *path, bool is_dir, uint64_t offset, in
 b2c_status b2i_schunk_reopen(const b2c_schunk *s, b2c_schunk **out, b2c_error *err)
 {
     bool is_dir = s->store->storage == B2C_STORAGE_DIR;
+    if (s->store->is_unborn) {
+        return b2i_fail(err, B2C_E_CONFLICT, B2C_NO_OFFSET,
+                        "somebody else has written to the path of the new frame");
+    }
     B2I_TRY(open_unlocked(s->path, is_dir, s->offset, s->mode, &s->limits, out, err));
     b2i_store *store = (*out)->store;
     store->checksums = s->store->checksums;
@@ -342,6 +346,8 @@ static b2c_status check_params(const b2c_schunk_params *p, b2c_error *err)
         field = "nmeta";
     } else if (p->storage != B2C_STORAGE_MEMORY && (p->path == NULL || p->path[0] == '\0')) {
         field = "path";
+    } else if (p->replaces > (p->storage == B2C_STORAGE_FILE)) {
+        field = "replaces";
     } else if (p->nmeta > 0 &&
                (p->meta_names == NULL || p->meta_contents == NULL || p->meta_lens == NULL)) {
         field = "metalayers";
@@ -400,7 +406,10 @@ void b2i_schunk_remove(uint8_t storage, const char *path)
     }
 }
 
-/* The empty frame under a temporary name, then its own: there is never half of it. */
+/*
+ * The empty frame under a temporary name, then its own: there is never half of it.  One that
+ * replaces what is there has none for now.
+ */
 static b2c_status write_empty(const b2c_schunk_params *p, const b2c_schunk *s,
                               const b2i_frame_plan *plan, const char *tmp, b2i_io **io,
                               b2c_error *err)
@@ -412,11 +421,13 @@ static b2c_status write_empty(const b2c_schunk_params *p, const b2c_schunk *s,
         st = (*io)->ops->sync(*io, err);
     }
     const char *name = tmp;
-    if (st == B2C_OK) {
+    if (st == B2C_OK && p->replaces) {
+        st = b2i_fs_remove(B2I_FS_CWD, tmp, err);
+    } else if (st == B2C_OK) {
         st = b2i_fs_publish(tmp, p->path, err);
         name = st == B2C_OK ? p->path : tmp;
     }
-    if (st == B2C_OK && seal) {
+    if (st == B2C_OK && seal && !p->replaces) {
         st = b2i_fs_parent_sync(p->path, err);
     }
     if (st != B2C_OK) {
@@ -438,7 +449,10 @@ static b2c_status create_file(const b2c_schunk_params *p, b2c_schunk *s, b2c_err
         if (st == B2C_OK) {
             b2i_frame_layout layout = layout_of(&plan, p->checksums != 0);
             st = b2i_store_file_new(io, p->path, 0, true, &layout, &s->store, err);
-            if (st != B2C_OK) {
+            if (st == B2C_OK && p->replaces) {
+                st = b2i_store_file_unborn(s->store, err);
+            }
+            if (st != B2C_OK && !p->replaces) {
                 (void)b2i_fs_remove(B2I_FS_CWD, p->path, NULL);
             }
         }
@@ -572,7 +586,7 @@ b2c_status b2i_schunk_create(const b2c_schunk_params *params, b2c_schunk **out, 
     }
     if (st != B2C_OK) {
         b2i_schunk_abandon(s);
-        if (is_made) {
+        if (is_made && !params->replaces) {
             b2i_schunk_remove(params->storage, params->path);
         }
         return st;

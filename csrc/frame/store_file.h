@@ -17,7 +17,8 @@
  *
  * An empty frame has its trailer right behind the header, where the reference
  * library looks for it.  It is therefore never changed in place: the first chunks go to
- * a new file, the draft, which the first commit puts in the place of the old one.
+ * a new file, the draft, which the first commit puts in the place of the old one.  An unborn
+ * frame is an empty one in a file without a name.
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #ifndef B2I_STORE_FILE_H
@@ -39,8 +40,9 @@ typedef struct b2i_extent {
 typedef struct b2i_file_store {
     b2i_store base;
     b2i_io *io;
-    b2i_io *old_io; /* the committed file while 'io' is a draft, else NULL */
-    char *path;     /* of a writer; absolute, without symbolic links */
+    b2i_io *old_io;         /* the committed file while 'io' is a draft, else NULL */
+    char *path;             /* of a writer; absolute, without symbolic links */
+    b2i_at_path to_replace; /* what is there while the frame is unborn */
     uint64_t origin;
     uint64_t header_len;
     uint64_t limit;      /* end of what an entry may name */
@@ -73,6 +75,7 @@ typedef struct b2i_file_store {
     uint64_t pointers_at, pointers_len; /* a run of pointers since the last commit */
     uint64_t begin_end;                 /* state at the start of a transaction */
     size_t begin_nfree;
+    bool begin_dirty;
 } b2i_file_store;
 
 /* Whether a commit must be on the medium when it is done. */

@@ -8,17 +8,43 @@
 #define DRAFT_SUFFIX   ".b2new"
 #define REWRITE_SUFFIX ".b2tmp"
 
+b2c_status b2i_store_file_unborn(b2i_store *store, b2c_error *err)
+{
+    b2i_file_store *f = (b2i_file_store *)store;
+    f->to_replace = b2i_fs_at_path(f->path);
+    if (f->to_replace.exists && !f->to_replace.is_file) {
+        return b2i_fail(err, B2C_E_EXISTS, B2C_NO_OFFSET,
+                        "something that is no file is there already");
+    }
+    store->is_unborn = true;
+    return B2C_OK;
+}
+
+/* Whether nobody has come in between. */
+static bool has_its_place(const b2i_file_store *f)
+{
+    const b2i_io *io = f->old_io != NULL ? f->old_io : f->io;
+    return f->base.is_unborn ? b2i_fs_is_still(&f->to_replace, f->path)
+                             : b2i_io_where(io, f->path) == B2I_AT_PATH;
+}
+
 /* Gives io, the file at 'from', the name of the frame. */
-static b2c_status publish(const b2i_file_store *f, b2i_io *io, const char *from, bool seal,
+static b2c_status publish(b2i_file_store *f, b2i_io *io, const char *from, bool seal,
                           b2c_error *err)
 {
-    const b2i_io *old = f->old_io != NULL ? f->old_io : f->io;
-    if (b2i_io_where(old, f->path) != B2I_AT_PATH || b2i_io_where(io, from) != B2I_AT_PATH) {
+    if (!has_its_place(f) || b2i_io_where(io, from) != B2I_AT_PATH) {
         return b2i_fail(err, B2C_E_CONFLICT, B2C_NO_OFFSET,
                         "the file has been moved, removed or replaced");
     }
-    B2I_TRY(b2i_fs_copy_mode(f->path, from, err));
-    B2I_TRY(b2i_fs_rename(B2I_FS_CWD, from, f->path, err));
+    if (!f->base.is_unborn) {
+        B2I_TRY(b2i_fs_copy_mode(f->path, from, err));
+    }
+    if (f->base.is_unborn && !f->to_replace.exists) {
+        B2I_TRY(b2i_fs_publish(from, f->path, err));
+    } else {
+        B2I_TRY(b2i_fs_rename(B2I_FS_CWD, from, f->path, err));
+    }
+    f->base.is_unborn = false;
     return seal ? b2i_fs_parent_sync(f->path, err) : B2C_OK;
 }
 

@@ -164,7 +164,8 @@ b2c_status b2i_file_check_ours(const b2i_file_store *f, b2c_error *err)
     b2i_io *io = f->old_io != NULL ? f->old_io : f->io;
     bool is_first = f->is_unpacked && !f->has_written && f->old_io == NULL;
     bool is = false, has_more = false;
-    if (b2i_io_where(io, f->path) != B2I_REPLACED) {
+    if (f->base.is_unborn ? b2i_fs_is_still(&f->to_replace, f->path)
+                          : b2i_io_where(io, f->path) != B2I_REPLACED) {
         B2I_TRY(b2i_frame_mark_check(io, 0, &f->mark, &is, err));
     }
     if (is && is_first) {
@@ -379,7 +380,7 @@ void b2i_file_take_fingerprint(b2i_file_store *f, const b2i_frame_image *image)
 }
 
 /* Writes the image to a slot and makes it the current one. */
-static b2c_status flip_to_slot(b2i_file_store *f, b2c_schunk *s, b2i_frame_image *image, bool seal,
+static b2c_status flip_to_slot(b2i_file_store *f, b2c_schunk *s, b2i_frame_image *image, bool syncs,
                                b2c_error *err)
 {
     if (!f->is_unpacked) {
@@ -396,25 +397,61 @@ static b2c_status flip_to_slot(b2i_file_store *f, b2c_schunk *s, b2i_frame_image
     f->nbytes = s->now.nbytes;
     f->committed_end = f->end;
     B2I_TRY(write_slot(f, image->header.p, &image->tail, err));
-    B2I_TRY(sync_if(f, seal || b2i_file_syncs(f), err));
+    B2I_TRY(sync_if(f, syncs, err));
     B2I_TRY(flip(f, image->header.p, image->header.n, err));
-    B2I_TRY(sync_if(f, seal || b2i_file_syncs(f), err));
+    B2I_TRY(sync_if(f, syncs, err));
     if (f->old_io != NULL) {
-        B2I_TRY(b2i_file_publish_draft(f, seal || b2i_file_syncs(f), err));
+        B2I_TRY(b2i_file_publish_draft(f, syncs, err));
     }
     b2i_file_committed(f, image, s);
     return B2C_OK;
 }
 
-static b2c_status commit_slot(b2i_file_store *f, b2c_schunk *s, bool seal, b2c_error *err)
+void b2i_file_mark_packed(b2i_file_store *f, const b2i_frame_image *image)
 {
+    b2i_frame_mark_make(b2i_span_of(image->header.p, image->header.n),
+                        b2i_span_of(image->tail.p, image->tail.n),
+                        f->header_len + f->tail_at + f->tail_len, b2i_span_of(NULL, 0), &f->mark);
+}
+
+/* Index and trailer behind the chunks, and nothing behind them. */
+static b2c_status write_packed(b2i_file_store *f, b2c_schunk *s, b2i_frame_image *image, bool syncs,
+                               b2c_error *err)
+{
+    if (!f->is_unpacked || f->end + image->tail.n > f->region_at) {
+        B2I_TRY(unpack(f, f->end + image->tail.n, err));
+    }
+    uint64_t frame_len = f->header_len + f->end + image->tail.n;
+    b2i_frame_set_lengths(image->header.p, frame_len, f->end);
+    B2I_TRY(write_at(f, f->end, image->tail.p, image->tail.n, err));
+    B2I_TRY(sync_if(f, syncs, err));
+    B2I_TRY(flip(f, image->header.p, image->header.n, err));
+    B2I_TRY(sync_if(f, syncs, err));
+    B2I_TRY(f->io->ops->truncate(f->io, frame_len, err));
+    if (f->old_io != NULL) {
+        B2I_TRY(b2i_file_publish_draft(f, syncs, err));
+    }
+    b2i_file_take_fingerprint(f, image);
+    f->tail_at = f->end;
+    f->tail_len = image->tail.n;
+    f->is_unpacked = false;
+    b2i_file_mark_packed(f, image);
+    b2i_file_committed(f, image, s);
+    f->has_written = false; /* its lengths do not tell a packed frame from another writer's */
+    return B2C_OK;
+}
+
+static b2c_status commit(b2i_file_store *f, b2c_schunk *s, bool seal, b2c_error *err)
+{
+    const bool syncs = seal || b2i_file_syncs(f), is_first = f->base.is_unborn;
     b2i_frame_image image = { 0 };
     claim(f);
     B2I_TRY(b2i_file_check_ours(f, err));
     B2I_TRY(make_image(f, s, &image, err));
     bool is_new = s->now.nchunks == 0 || !can_flip(f, b2i_span_of(image.header.p, image.header.n));
-    b2c_status st = is_new ? b2i_file_rewrite(f, s, seal || b2i_file_syncs(f), err)
-                           : flip_to_slot(f, s, &image, seal, err);
+    b2c_status st = is_new     ? b2i_file_rewrite(f, s, syncs, err)
+                    : is_first ? write_packed(f, s, &image, syncs, err)
+                               : flip_to_slot(f, s, &image, syncs, err);
     b2i_frame_image_free(&image);
     return st;
 }
@@ -438,7 +475,7 @@ b2c_status b2i_file_commit(b2i_store *store, b2c_schunk *s, b2i_commit_kind kind
 {
     b2i_file_store *f = (b2i_file_store *)store;
     if (kind == B2I_COMMIT_SHOW) {
-        return f->is_dirty ? commit_slot(f, s, false, err) : B2C_OK;
+        return f->is_dirty ? commit(f, s, false, err) : B2C_OK;
     }
     if (kind != B2I_COMMIT_FLUSH) {
         f->is_dirty = true;
@@ -453,9 +490,9 @@ b2c_status b2i_file_commit(b2i_store *store, b2c_schunk *s, b2i_commit_kind kind
         return sync_if(f, b2i_file_syncs(f), err);
     }
     if (kind != B2I_COMMIT_FLUSH) {
-        return commit_slot(f, s, false, err);
+        return commit(f, s, false, err);
     }
-    B2I_TRY(f->is_dirty ? commit_slot(f, s, true, err) : f->io->ops->sync(f->io, err));
+    B2I_TRY(f->is_dirty ? commit(f, s, true, err) : f->io->ops->sync(f->io, err));
     return f->path == NULL ? B2C_OK : b2i_fs_parent_sync(f->path, err);
 }
 
@@ -464,6 +501,7 @@ void b2i_file_begin(b2i_store *store)
     b2i_file_store *f = (b2i_file_store *)store;
     f->begin_nfree = f->nfree;
     f->begin_end = f->end;
+    f->begin_dirty = f->is_dirty;
 }
 
 void b2i_file_rollback(b2i_store *store)
@@ -474,42 +512,11 @@ void b2i_file_rollback(b2i_store *store)
     }
     f->nfree = f->begin_nfree;
     f->end = f->begin_end;
+    f->is_dirty = f->base.is_unborn ? f->begin_dirty : f->is_dirty; /* closed, it leaves nothing */
     f->chain_broken = true; /* stale records may lie behind 'end' */
 }
 
 /* ---- packing ---- */
-
-void b2i_file_mark_packed(b2i_file_store *f, const b2i_frame_image *image)
-{
-    b2i_frame_mark_make(b2i_span_of(image->header.p, image->header.n),
-                        b2i_span_of(image->tail.p, image->tail.n),
-                        f->header_len + f->tail_at + f->tail_len, b2i_span_of(NULL, 0), &f->mark);
-}
-
-static b2c_status write_packed(b2i_file_store *f, b2c_schunk *s, b2i_frame_image *image,
-                               b2c_error *err)
-{
-    if (!f->is_unpacked || f->end + image->tail.n > f->region_at) {
-        B2I_TRY(unpack(f, f->end + image->tail.n, err));
-    }
-    uint64_t frame_len = f->header_len + f->end + image->tail.n;
-    b2i_frame_set_lengths(image->header.p, frame_len, f->end);
-    B2I_TRY(write_at(f, f->end, image->tail.p, image->tail.n, err));
-    B2I_TRY(sync_if(f, b2i_file_syncs(f), err));
-    B2I_TRY(flip(f, image->header.p, image->header.n, err));
-    B2I_TRY(sync_if(f, b2i_file_syncs(f), err));
-    B2I_TRY(f->io->ops->truncate(f->io, frame_len, err));
-    if (f->old_io != NULL) {
-        B2I_TRY(b2i_file_publish_draft(f, b2i_file_syncs(f), err));
-    }
-    b2i_file_take_fingerprint(f, image);
-    f->tail_at = f->end;
-    f->tail_len = image->tail.n;
-    f->is_unpacked = false;
-    b2i_file_mark_packed(f, image);
-    b2i_file_committed(f, image, s);
-    return B2C_OK;
-}
 
 b2c_status b2i_file_pack(b2i_file_store *f, b2c_schunk *s, b2c_error *err)
 {
@@ -528,8 +535,8 @@ b2c_status b2i_file_pack(b2i_file_store *f, b2c_schunk *s, b2c_error *err)
     b2i_frame_image image = { 0 };
     B2I_TRY(make_image(f, s, &image, err));
     bool is_new = !can_flip(f, b2i_span_of(image.header.p, image.header.n));
-    b2c_status st =
-        is_new ? b2i_file_rewrite(f, s, b2i_file_syncs(f), err) : write_packed(f, s, &image, err);
+    b2c_status st = is_new ? b2i_file_rewrite(f, s, b2i_file_syncs(f), err)
+                           : write_packed(f, s, &image, b2i_file_syncs(f), err);
     b2i_frame_image_free(&image);
     return st;
 }

@@ -71,6 +71,14 @@ typedef enum b2i_where {
 } b2i_where;
 b2i_where b2i_io_where(const b2i_io *io, const char *path);
 
+/* What is at a path, to see later whether it still is. */
+typedef struct b2i_at_path {
+    bool exists, is_file; /* a symbolic link is none */
+    uint64_t dev, ino;
+} b2i_at_path;
+b2i_at_path b2i_fs_at_path(const char *path);
+bool b2i_fs_is_still(const b2i_at_path *what, const char *path);
+
 /* Reads through a user's functions; calls the table's close also when it fails. */
 b2c_status b2i_io_user_open(const b2c_io_table *table, b2i_io **out, b2c_error *err);
 

@@ -338,6 +338,21 @@ b2i_where b2i_io_where(const b2i_io *io, const char *path)
     return mine.st_nlink == 0 ? B2I_REPLACED : B2I_AWAY;
 }
 
+b2i_at_path b2i_fs_at_path(const char *path)
+{
+    struct stat info;
+    if (lstat(path, &info) != 0) {
+        return (b2i_at_path){ .exists = false };
+    }
+    return (b2i_at_path){ true, S_ISREG(info.st_mode), info.st_dev, info.st_ino };
+}
+
+bool b2i_fs_is_still(const b2i_at_path *what, const char *path)
+{
+    const b2i_at_path now = b2i_fs_at_path(path);
+    return now.exists == what->exists && now.dev == what->dev && now.ino == what->ino;
+}
+
 bool b2i_fs_is_same(int fd, int other)
 {
     struct stat a, b;

@@ -353,7 +353,9 @@ int main(int argc, char **argv)
         for (int level = B2C_DURABILITY_NONE; level <= B2C_DURABILITY_COMMIT; level++) {
             if (only == NULL || strcmp(only, scenarios[i].name) == 0) {
                 run(&scenarios[i], B2C_STORAGE_FILE, (uint8_t)level, nsubsets);
-                run(&scenarios[i], B2C_STORAGE_DIR, (uint8_t)level, nsubsets);
+                if (!scenarios[i].is_of_files) {
+                    run(&scenarios[i], B2C_STORAGE_DIR, (uint8_t)level, nsubsets);
+                }
             }
         }
     }

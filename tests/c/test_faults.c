@@ -257,7 +257,9 @@ int main(int argc, char **argv)
     for (int i = 0; i < NSCENARIOS; i++) {
         if (argc < 2 || strcmp(argv[1], scenarios[i].name) == 0) {
             run_all(&scenarios[i], B2C_STORAGE_FILE, world_every());
-            run_all(&scenarios[i], B2C_STORAGE_DIR, world_every());
+            if (!scenarios[i].is_of_files) {
+                run_all(&scenarios[i], B2C_STORAGE_DIR, world_every());
+            }
         }
     }
     b2i_io_hook = NULL;

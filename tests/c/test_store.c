@@ -351,6 +351,73 @@ static void test_copies_of_many_vlmetalayers(void)
     b2c_schunk_free(to);
 }
 
+static b2c_status make_late(uint8_t storage, const char *path, uint8_t lock, b2c_schunk **s)
+{
+    b2c_schunk_params p;
+    b2c_schunk_params_init(&p);
+    p.storage = storage;
+    p.path = path;
+    p.lock = lock;
+    p.replaces = 1;
+    p.chunksize = CHUNK;
+    p.cparams.typesize = 4;
+    p.cparams.codec = B2C_CODEC_BLOSCLZ;
+    return b2c_schunk_new(&p, s, &err);
+}
+
+/* How many chunks the frame at a path has, or -1. */
+static int chunks_at(const char *path)
+{
+    b2c_schunk_info info;
+    b2c_schunk *s;
+    if (b2c_schunk_open(path, 0, B2C_OPEN_READ, NULL, &s, NULL) != B2C_OK) {
+        return -1;
+    }
+    b2c_schunk_info_get(s, &info);
+    b2c_schunk_free(s);
+    return (int)info.nchunks;
+}
+
+/* What 'replaces' makes takes its path with the first commit. */
+static void test_late_files(void)
+{
+    const char *path = path_of("late"), *folder = path_of("late_dir");
+    const uint8_t data[CHUNK] = { 1 };
+    b2c_schunk *s, *other;
+    CHECK_EQ(make_late(B2C_STORAGE_DIR, path, 0, &s), B2C_E_ARGUMENT);
+    CHECK(strcmp(err.field, "replaces") == 0);
+    b2c_schunk_free(make(B2C_STORAGE_DIR, folder, CHUNK));
+    CHECK_EQ(make_late(B2C_STORAGE_FILE, folder, 0, &s), B2C_E_EXISTS);
+    CHECK_EQ(chunks_at(folder), 0);
+
+    for (int n = 0; n < 3; n++) { /* nothing is there at first */
+        CHECK_EQ(make_late(B2C_STORAGE_FILE, path, 0, &s), B2C_OK);
+        CHECK_EQ(b2c_schunk_close(s, &err), B2C_OK);
+        CHECK_EQ(chunks_at(path), n - 1);
+        CHECK_EQ(make_late(B2C_STORAGE_FILE, path, 0, &s), B2C_OK);
+        CHECK_EQ(b2c_schunk_begin(s, &err), B2C_OK);
+        for (int i = 0; i < n; i++) {
+            CHECK_EQ(b2c_schunk_append(s, ctx, data, CHUNK, &err), B2C_OK);
+            CHECK_EQ(chunks_at(path), n - 1);
+        }
+        CHECK_EQ(b2c_schunk_commit(s, &err), B2C_OK);
+        CHECK_EQ(chunks_at(path), n);
+        CHECK_EQ(b2c_schunk_close(s, &err), B2C_OK);
+        CHECK_EQ(chunks_at(path), n);
+    }
+
+    /* Somebody else was faster. */
+    const char *locked = path_of("late_locked");
+    CHECK_EQ(make_late(B2C_STORAGE_FILE, locked, 1, &s), B2C_OK);
+    CHECK_EQ(make_late(B2C_STORAGE_FILE, locked, 1, &other), B2C_OK);
+    CHECK_EQ(b2c_schunk_append(other, ctx, data, CHUNK, &err), B2C_OK);
+    CHECK_EQ(b2c_schunk_append(s, ctx, data, CHUNK, &err), B2C_E_CONFLICT);
+    b2c_schunk_free(s);
+    CHECK_EQ(b2c_schunk_append(other, ctx, data, CHUNK, &err), B2C_OK);
+    CHECK_EQ(b2c_schunk_close(other, &err), B2C_OK);
+    CHECK_EQ(chunks_at(locked), 2);
+}
+
 int main(void)
 {
     char path[300], file[400];
@@ -374,6 +441,7 @@ int main(void)
     test_modes();
     test_user();
     test_room_after_compact();
+    test_late_files();
     test_copies_without_memory();
     test_copies_of_many_vlmetalayers();
     b2c_ctx_free(ctx);

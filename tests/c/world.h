@@ -170,6 +170,7 @@ static inline void content_append(const content *from, const uint8_t *data, size
 typedef enum step {
     END,
     CREATE,
+    REPLACE,
     OPEN,
     CLOSE,
     APPEND,
@@ -206,7 +207,7 @@ enum { TYPESIZE = 4, SMALL_CHUNK = 1000, LARGE_CHUNK = 150000, META_LEN = 250, M
 typedef struct scenario {
     const char *name;
     step steps[MAX_STEPS]; /* those before RECORDED are preparation */
-    int is_large, has_long_header, no_checksums;
+    int is_large, has_long_header, no_checksums, is_of_files;
 } scenario;
 
 #define RECORDED NSTEPS
@@ -217,6 +218,13 @@ static const scenario scenarios[] = {
     { .name = "create", .steps = { RECORDED, CREATE, APPEND, CLOSE } },
     { .name = "create and flush",
       .steps = { RECORDED, CREATE, FLUSH, APPEND, FLUSH, CLEAR, FLUSH, CLOSE } },
+    { .name = "create at once",
+      .steps = { RECORDED, REPLACE, APPEND, UPDATE, CLOSE },
+      .is_of_files = 1 },
+    { .name = "replace",
+      .steps = { CREATE, APPEND, APPEND, CLOSE, RECORDED, REPLACE, UPDATE, FLUSH, CLOSE, REPLACE,
+                 CLOSE },
+      .is_of_files = 1 },
     { .name = "append", .steps = { BASE, APPEND, APPEND, CLOSE } },
     { .name = "append zeros", .steps = { BASE, APPEND_ZEROS, APPEND, CLOSE } },
     { .name = "append short", .steps = { BASE, APPEND_SHORT, APPEND, APPEND, CLOSE } },
@@ -315,7 +323,7 @@ static inline void world_free(world *w)
     free(w->data);
 }
 
-static inline b2c_status world_create(world *w)
+static inline b2c_status world_new(world *w, uint8_t replaces)
 {
     static const char *const names[] = { "m0", "m1", "m2", "m3" };
     uint8_t first[10] = { 0xC4, 8 }, more[META_LEN] = { 0xC4, META_LEN - 2 }; /* msgpack */
@@ -324,6 +332,7 @@ static inline b2c_status world_create(world *w)
     b2c_schunk_params p;
     b2c_schunk_params_init(&p);
     p.storage = w->storage;
+    p.replaces = replaces;
     p.durability = w->level;
     p.checksums = !w->scenario->no_checksums;
     p.chunksize = (int64_t)w->chunk_len;
@@ -335,6 +344,11 @@ static inline b2c_status world_create(world *w)
     p.meta_contents = contents;
     p.meta_lens = lens;
     return b2c_schunk_new(&p, &w->s, &w->err);
+}
+
+static inline b2c_status world_create(world *w)
+{
+    return world_new(w, 0);
 }
 
 static inline b2c_status world_open(world *w)
@@ -376,6 +390,30 @@ static inline b2c_status world_transaction(world *w, int commits)
         return commits ? b2c_schunk_commit(w->s, &w->err) : b2c_schunk_rollback(w->s, &w->err);
     }
     (void)!b2c_schunk_rollback(w->s, &ignored);
+    return st;
+}
+
+/* A new one with two chunks and more, instead of what there may be. */
+static inline b2c_status world_replace(world *w)
+{
+    b2c_status st = world_new(w, 1);
+    if (st != B2C_OK) {
+        return st;
+    }
+    st = b2c_schunk_begin(w->s, &w->err);
+    if (st == B2C_OK) {
+        st = world_append(w);
+    }
+    if (st == B2C_OK) {
+        st = world_edit(w);
+    }
+    if (st == B2C_OK) {
+        st = b2c_schunk_commit(w->s, &w->err);
+    }
+    if (st != B2C_OK) {
+        b2c_schunk_free(w->s);
+        w->s = NULL;
+    }
     return st;
 }
 
@@ -486,12 +524,14 @@ static inline b2c_status world_step(world *w, step kind)
 {
     b2c_schunk_info info = { 0 };
     w->err = (b2c_error){ 0 };
-    if (kind != CREATE && kind != OPEN) {
+    if (w->s != NULL) {
         b2c_schunk_info_get(w->s, &info);
     }
     switch (kind) {
     case CREATE:
         return world_create(w);
+    case REPLACE:
+        return world_replace(w);
     case OPEN:
         return world_open(w);
     case CLOSE:

@@ -218,7 +218,7 @@ def test_fromiter_gathers_wide_rows_where_the_array_is(on_disk, monkeypatch, tmp
     def items():
         for i in range(60 * 70):
             if i == 4000:
-                seen.extend(p.name for p in tmp_path.glob(".fromiter-*/*"))
+                seen.extend(p.name[:10] for p in tmp_path.glob(".fromiter-*"))
             yield i
 
     kw = {
@@ -229,7 +229,7 @@ def test_fromiter_gathers_wide_rows_where_the_array_is(on_disk, monkeypatch, tmp
     if not on_disk:
         kw.pop("cparams")
     with b2.fromiter(items(), (60, 70), "<f4", **kw, **({"urlpath": "x"} if on_disk else {})) as made:
-        assert seen == ["items.b2nd"] * on_disk
+        assert seen == [".fromiter-"] * on_disk
         if not on_disk:
             same(made, np.arange(60 * 70, dtype="<f4").reshape(60, 70))
     assert [p.name for p in tmp_path.iterdir()] == ["x"] * on_disk

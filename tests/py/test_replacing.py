@@ -122,3 +122,47 @@ def test_success_leaves_the_new_alone(tmp_path, was_contiguous, contiguous):
     assert b2.open(path).nchunks == 0
     assert sorted(os.listdir(tmp_path)) == ["array", "array.b2old"]
     assert (tmp_path / "array.b2old").read_bytes() == b"of somebody else"
+
+
+KILLED = """
+import os, sys
+import numpy as np
+import blosc2c as b2
+
+def numbers(last):
+    yield from range(last)
+    os.kill(os.getpid(), 9)
+
+b2.fromiter(numbers(9000), (100, 100), "i4", chunks=(10, 100), urlpath=sys.argv[1], mode="w")
+"""
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_a_killed_process_has_replaced_nothing(tmp_path, there):
+    path = tmp_path / "old"
+    if there:
+        b2.asarray(OLD, urlpath=path).close()
+    args = [sys.executable, "-c", KILLED, str(path)]
+    assert subprocess.run(args, check=False).returncode == -9
+    if there:
+        np.testing.assert_array_equal(b2.open(path)[...], OLD)
+    assert path.exists() == there
+    b2.asarray(OLD * 2, urlpath=path, mode="w").close()
+    np.testing.assert_array_equal(b2.open(path)[...], OLD * 2)
+    assert os.listdir(tmp_path) == ["old"]
+
+
+def test_what_somebody_else_has_put_there_stays(tmp_path):
+    path = tmp_path / "new"
+
+    def numbers():
+        yield from range(5)
+        (tmp_path / "other").write_bytes(b"of somebody else")
+        os.replace(tmp_path / "other", path)
+        yield from range(5)
+
+    for there in (False, True):
+        with pytest.raises((b2.ConflictError, b2.FrameExistsError)):
+            b2.fromiter(numbers(), (10,), "i4", urlpath=path, mode="w")
+        assert path.read_bytes() == b"of somebody else", there
+        assert os.listdir(tmp_path) == ["new"]
