@@ -124,10 +124,10 @@ class Handle:
         leave = memoryview(self._views).__exit__
         if self._is_free:
             return leave
-        if self in thread_local.lent:
-            self.get()
-            return leave  # whoever holds it waits for this thread
         leave(None, None, None)
+        if self in thread_local.lent:  # whoever holds it waits for this thread
+            self.get()
+            return memoryview(self._views).__exit__
         return self._enter_in_turn()
 
     def __enter__(self) -> Any:
@@ -146,15 +146,19 @@ class Handle:
             if not self._is_locked:
                 self._lock(ptr, False)
                 self._is_locked = True
-            view = memoryview(self._views)
-            leave = functools.partial(self._leave, weakref.ref(view))
-            leave.view = view  # type: ignore[attr-defined]
-            return leave
+            return self._leaving()
 
-    def _leave(self, ref: Callable[[], memoryview | None], *_: object) -> None:
-        # Only a weak reference: an exception would keep this frame, and with it the view.
+    def _leaving(self) -> Callable[..., None]:
+        """_leave() with a new view, which no frame has that an exception could keep."""
+        own: list[Any] = []
+        leave = functools.partial(self._leave, own)
+        own.append(weakref.ref(leave))
+        leave.view = memoryview(self._views)  # type: ignore[attr-defined]  # the last call here
+        return leave
+
+    def _leave(self, own: list[Any], *_: object) -> None:
         with self._turns:
-            ref().release()  # type: ignore[union-attr]
+            own[0]().view.release()
             if not self._is_read():
                 self._unlock_read()
 

@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import importlib
+import itertools
+import os
 import signal
 import sys
 import threading
@@ -18,6 +20,7 @@ from blosc2c._ffi import ffi, lib
 
 A = np.arange(5000, dtype="<i8")
 N = signal.SIGUSR1
+PACKAGE = os.path.dirname(b2.__file__)
 
 libc = cffi.FFI()
 libc.cdef("int raise(int);")
@@ -63,7 +66,7 @@ def is_done(call) -> bool:
     """Whether call() comes to an end on another thread."""
     thread = threading.Thread(target=call, daemon=True)
     thread.start()
-    thread.join(30)
+    thread.join(10)
     return not thread.is_alive()
 
 
@@ -206,3 +209,60 @@ def test_callbacks_leave_the_context_of_their_thread(on_signal):
     with pytest.raises(Stop):
         handles.nested(stop)
     assert _ffi.thread_local.ctx is before and _ffi.thread_local.lent == ()
+
+
+class Steps:
+    """Runs a call again and again; each time the handler runs at the next step of this package."""
+
+    def __init__(self, call) -> None:
+        self.call, self.left = call, 0
+
+    def enter(self, frame, event, arg):
+        if not frame.f_code.co_filename.startswith(PACKAGE):
+            return None
+        frame.f_trace_opcodes = True
+        return self.step
+
+    def step(self, frame, event, arg):
+        self.left -= event == "opcode"
+        if self.left == 0:
+            sys.settrace(None)
+            Signal(N).send  # noqa: B018  # last: the next function would run the handler
+            return None
+        return self.step
+
+    def __iter__(self):
+        """What the call has raised, or None."""
+        for n in itertools.count(1):
+            self.left, raised = n, None
+            before = sys.gettrace()
+            try:
+                sys.settrace(self.enter)
+                try:
+                    self.call()
+                finally:
+                    sys.settrace(before)
+            except Stop as exc:
+                raised = exc
+            yield raised
+            if self.left > 0:
+                return
+
+
+@pytest.mark.skipif(sys.implementation.name != "cpython", reason="steps are CPython's")
+@pytest.mark.parametrize("locking", [False, True])
+def test_an_exception_at_any_step_of_a_read(on_signal, tmp_path, locking):
+    """Its traceback keeps nobody from writing or closing, as who handles it may do."""
+    on_signal(stop)
+    s = b2.SChunk(data=A.tobytes(), urlpath=tmp_path / "f", locking=locking, cparams={"typesize": 8})
+
+    def read() -> None:
+        with s.handle:
+            pass
+
+    nraised = 0
+    for exc in Steps(read):
+        assert is_done(lambda: s.append_data(bytes(8)))
+        nraised += exc is not None
+    assert nraised > 5
+    assert is_done(s.close)
