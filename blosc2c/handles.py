@@ -29,6 +29,15 @@ def _address(ptr: Any) -> int:
     return int(ffi.cast("uintptr_t", ptr))
 
 
+def _free_left(out: Any, _free: Any = lib.b2c_schunk_free) -> None:
+    _free(out[0])
+
+
+def new_out() -> Any:
+    """A b2c_schunk ** for C to fill and a Handle to take from; what is never taken is freed with it."""
+    return ffi.gc(ffi.new("b2c_schunk **"), _free_left)
+
+
 # Plain dictionaries of weak references, from which handles take themselves: a WeakValueDictionary
 # takes five times as long.
 _handles: dict[int, weakref.ref[Handle]] = {}  # by id()
@@ -74,11 +83,14 @@ class Handle:
     _is_free = True  # to be read at once: open, no writer about, no lock file
     _is_locked = False  # readers hold the lock file
     owner: weakref.ref[Any] | None = None  # the SChunk that shows it
+    noun = "SChunk"  # what users know it as
 
-    def __init__(self, ptr: Any, free: Any, noun: str) -> None:
+    def __init__(self, out: Any) -> None:
+        ptr = out[0]
+        out[0] = ffi.NULL  # a signal handler may run from the next call on, and that frees
+        self._ptr = ffi.gc(ptr, lib.b2c_schunk_free)
+        ffi.gc(out, None)  # in _free_left() what a handler raises would be lost
         self._address = _address(ptr)
-        self._ptr = ffi.gc(ptr, free)
-        self.noun = noun
         self._filled: dict[int, int] = {}  # how many damaged chunks there were before each of them
         self._followers: dict[int, weakref.ref[Any]] = {}  # by id(); a WeakSet takes far longer
         self._views = bytearray()  # each reader has one

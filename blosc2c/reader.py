@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from . import _ffi, limits
 from ._ffi import check, ffi, lib, new_error
 from .errors import Blosc2Error, CorruptError, ParameterError, TruncatedError
-from .handles import Handle, nested
+from .handles import Handle, nested, new_out
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -202,9 +202,9 @@ def open_reader(source: Any, offset: int, bounds: limits.Limits | None = None) -
     table.size, table.close = lib.user_size, lib.user_close
     _alive[handle] = reader
     _ffi.may_call_back()
-    out, err = ffi.new("b2c_schunk **"), new_error()
+    out, err = new_out(), new_error()
     check(lib.b2c_schunk_open_io(table, offset, limits.c_limits_of(bounds), out, err), err)
-    opened = Handle(out[0], lib.b2c_schunk_free, "SChunk")
+    opened = Handle(out)
     opened.limits = bounds
-    reader.schunk = out[0]
+    reader.schunk = opened.get()
     return opened

@@ -46,8 +46,8 @@ def _check_removable(name: str) -> None:
 class Replaced:
     """What was at a path, if anything: beside it, with SUFFIX and perhaps a number added to its name.
 
-    It comes back unless `forget()` is called, which removes it.  A process that is killed in between
-    leaves it there.
+    It is there from put_aside() until put_back(), or until forget() removes it.  A process that is
+    killed in between leaves it there.
     """
 
     def __init__(self, path: str) -> None:
@@ -57,13 +57,18 @@ class Replaced:
             _check_removable(path)
             names = itertools.chain([path + SUFFIX], (f"{path}{SUFFIX}{n}" for n in itertools.count(1)))
             self.kept = absolute(next(name for name in names if not os.path.lexists(name)))
+
+    def put_aside(self) -> None:
+        if self.kept is not None:
             os.rename(self.path, self.kept)
 
-    def put_back(self, was_made: bool = True) -> None:
-        """Remove what has been made at the path, if it is there, and put back what was."""
-        if was_made:
+    def put_back(self, is_made: bool) -> None:
+        """In place of what is at the path now; of what is made there when nothing was."""
+        if self.kept is None:
+            if is_made:
+                remove_urlpath(self.path)
+        elif os.path.lexists(self.kept):
             remove_urlpath(self.path)
-        if self.kept is not None:
             os.rename(self.kept, self.path)
 
     def forget(self) -> None:

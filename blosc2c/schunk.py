@@ -21,7 +21,7 @@ from .callbacks import Callbacks
 from .edit import Editing
 from .errors import ChunkIndexError, FrameExistsError, LimitError, ParameterError
 from .facts import ChunkInfo, Report, codec_summary, human
-from .handles import Handle
+from .handles import Handle, new_out
 from .meta import Meta, VLMeta, check_name, encode
 from .params import CParams, DParams, Keeping, SpecialValue, Storage, to_cparams, to_dparams, to_int
 from .replacing import Replaced
@@ -227,18 +227,7 @@ class SChunk(Editing, Callbacks, VLBlocks):
         c.meta_names = c_names = ffi.new("char *[]", names)
         c.meta_contents = c_contents = ffi.new("void *[]", contents)
         c.meta_lens = c_lens = ffi.new("uint32_t[]", [len(content) for content in contents])
-        out, err = ffi.new("b2c_schunk **"), new_error()
-        self._replaced = None if path is None or c.replaces else Replaced(path)
-        status = lib.b2c_schunk_new(c, out, err)
-        if status != lib.B2C_OK and self._replaced is not None:
-            self._replaced.put_back(was_made=False)
-        check(status, err, path)
-        del c_names, c_contents, c_lens, c_limits
-        self.handle = Handle(out[0], lib.b2c_schunk_free, "SChunk")
-        self.handle.is_new = True
-        self.handle.limits = storage.limits
-        self.handle.writes_to = path
-        self.handle.locks = path if storage.locking else None
+        out, err = new_out(), new_error()
         self._source = _Source(
             path,
             bool(storage.contiguous),
@@ -247,6 +236,23 @@ class SChunk(Editing, Callbacks, VLBlocks):
             place="" if path is None else params.absolute(path),
             mode=storage.mode or "a",
         )
+        self._replaced = None if path is None or c.replaces else Replaced(path)
+        try:
+            if self._replaced is not None:
+                self._replaced.put_aside()
+            check(lib.b2c_schunk_new(c, out, err), err, path)
+        except BaseException:
+            is_made = bool(out[0])  # then a signal handler has raised
+            ffi.release(out)
+            if self._replaced is not None:
+                self._replaced.put_back(is_made)
+            raise
+        del c_names, c_contents, c_lens, c_limits
+        self.handle = Handle(out)
+        self.handle.is_new = True
+        self.handle.limits = storage.limits
+        self.handle.writes_to = path
+        self.handle.locks = path if storage.locking else None
         self.handle.owner = weakref.ref(self)  # last: other threads ask it for its place
         self._held = []
         self._c_nthreads = cparams.nthreads
@@ -275,7 +281,7 @@ class SChunk(Editing, Callbacks, VLBlocks):
             with contextlib.suppress(Exception):  # it may fail for the same reason
                 self.close()
             if self._replaced is not None:
-                self._replaced.put_back()
+                self._replaced.put_back(is_made=True)
             raise
         if self._replaced is not None:
             self._replaced.forget()
@@ -774,10 +780,10 @@ def handle_from_cframe(cframe: Buffer, copy: bool, bounds: Limits | None) -> tup
     data = in_buffer(cframe, "cframe")
     # Only bytes are sure not to change under the parser's feet.
     copy = copy or type(cframe) is not bytes
-    out, err = ffi.new("b2c_schunk **"), new_error()
+    out, err = new_out(), new_error()
     c_limits = limits.c_limits_of(bounds)
     check(lib.b2c_schunk_open_mem(data, len(data), copy, c_limits, out, err), err)
-    handle = Handle(out[0], lib.b2c_schunk_free, "SChunk")
+    handle = Handle(out)
     handle.limits = bounds
     return handle, None if copy else data
 

@@ -14,7 +14,7 @@ from . import containers, params
 from . import limits as bounds
 from ._ffi import check, ffi, lib, new_error
 from .errors import FormatError, ParameterError
-from .handles import Handle, writers
+from .handles import Handle, new_out, writers
 from .ndarray import NDArray
 from .params import Keeping, to_path
 from .reader import is_readable, open_reader
@@ -65,13 +65,12 @@ def open_handle(
     c_mode = _c_mode(mode, mmap_mode, locking, copy)
     if mode != "r" and mmap_mode != "c" and not locking:
         _settle_writers(place)
-    err = new_error()
-    out = ffi.new("b2c_schunk **")
+    out, err = new_out(), new_error()
     status = lib.b2c_schunk_open(os.fsencode(place), offset, c_mode, bounds.c_limits_of(limits), out, err)
     if status == lib.B2C_E_IO and err.sys_errno == errno.ENOENT and os.path.isdir(path):
         raise FormatError(f"{path} is a directory but no sparse frame", path=path)
     check(status, err, path)
-    handle = Handle(out[0], lib.b2c_schunk_free, "SChunk")
+    handle = Handle(out)
     handle.limits = limits
     if mode != "r" and mmap_mode != "c":
         handle.writes_to = path

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib
 import itertools
 import os
@@ -211,6 +212,12 @@ def test_callbacks_leave_the_context_of_their_thread(on_signal):
     assert _ffi.thread_local.ctx is before and _ffi.thread_local.lent == ()
 
 
+def open_files() -> list[str]:
+    """What this process has open, where the system tells."""
+    links = [f"/proc/self/fd/{fd}" for fd in os.listdir("/proc/self/fd")] if os.path.exists("/proc") else []
+    return sorted(os.readlink(link) for link in links if os.path.lexists(link))
+
+
 class Steps:
     """Runs a call again and again; each time the handler runs at the next step of this package."""
 
@@ -266,3 +273,49 @@ def test_an_exception_at_any_step_of_a_read(on_signal, tmp_path, locking):
         nraised += exc is not None
     assert nraised > 5
     assert is_done(s.close)
+
+
+@pytest.mark.parametrize("disk", ["file", "directory"])
+@pytest.mark.parametrize("call", ["open", "create", "replace"])
+def test_an_exception_while_c_opens(monkeypatch, tmp_path, disk, call):
+    """What C has opened is closed again, what it has made goes, and what it has replaced comes back."""
+    path, parts = tmp_path / "f", {"contiguous": disk == "file", "locking": True}
+    if call != "create":
+        b2.SChunk(data=A.tobytes(), urlpath=path, **parts).close()
+    before = set(os.listdir(tmp_path)), open_files()
+    if call == "open":
+        monkeypatch.setattr(
+            importlib.import_module("blosc2c.store"), "lib", Interrupting("b2c_schunk_open", stop)
+        )
+    else:
+        monkeypatch.setattr(
+            importlib.import_module("blosc2c.schunk"), "lib", Interrupting("b2c_schunk_new", stop)
+        )
+    with pytest.raises(Stop):
+        b2.open(path, mode="a", locking=True) if call == "open" else b2.SChunk(
+            data=bytes(8), urlpath=path, mode="w", **parts
+        )
+    monkeypatch.undo()
+    gc.collect()
+    assert (set(os.listdir(tmp_path)) - {"f.b2lock"}, open_files()) == (before[0] - {"f.b2lock"}, before[1])
+    if call != "create":
+        assert b2.open(path)[:] == A.tobytes()
+
+
+@pytest.mark.parametrize("name", ["rename", "lexists"])
+def test_an_exception_while_what_is_there_is_put_aside(monkeypatch, tmp_path, name):
+    path = tmp_path / "f"
+    b2.SChunk(data=A.tobytes(), urlpath=path).close()
+    functions = os if name == "rename" else os.path
+    function = getattr(functions, name)
+
+    def interrupted(*args):
+        result = function(*args)
+        monkeypatch.undo()
+        stop()
+        return result
+
+    monkeypatch.setattr(functions, name, interrupted)
+    with pytest.raises(Stop):
+        b2.SChunk(data=bytes(8), urlpath=path, mode="w")
+    assert os.listdir(tmp_path) == ["f"] and b2.open(path)[:] == A.tobytes()
