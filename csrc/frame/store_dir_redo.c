@@ -12,6 +12,7 @@
 #include "store_dir.h"
 #include "checksum.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 enum { RECORD_VERSION = 1 };
@@ -253,8 +254,9 @@ out:
 }
 
 /*
- * Who edits in turns with others goes on while they need what no index names: the number of the
- * next chunk file is behind those that a killed one has left.
+ * Who edits in turns with others goes on while they need what no index names, and so does who
+ * cannot know whether somebody does: the number of the next chunk file is behind those that a
+ * killed one has left.
  */
 static void skip_left(b2i_dir_store *d)
 {
@@ -281,7 +283,7 @@ b2c_status b2i_dir_recover(b2i_store *store, b2c_schunk *s, b2c_error *err)
     if (store->is_writable && b2i_fs_claim(d->dir)) { /* else these are another writer's files */
         st = tidy(d, &s->now, err);
         b2i_fs_disclaim(d->dir);
-    } else if (store->is_writable && store->is_locked) {
+    } else if (store->is_writable && (store->is_locked || errno != EWOULDBLOCK)) {
         skip_left(d);
     }
     d->unsynced = d->next;

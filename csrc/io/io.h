@@ -127,7 +127,8 @@ b2c_status b2i_fs_remove(int dir, const char *name, b2c_error *err);
 b2c_status b2i_fs_copy_mode(const char *from, const char *to, b2c_error *err);
 /*
  * Marks an open file or directory as in use by this process, for others that would tidy up.  False
- * when one of them has done so, or the system cannot; it ends with the descriptor at the latest.
+ * when one of them has done so (then errno is EWOULDBLOCK), or the system cannot; it ends with the
+ * descriptor at the latest.
  */
 bool b2i_fs_claim(int fd);
 void b2i_fs_disclaim(int fd);
