@@ -255,7 +255,7 @@ class Handle:
             err = new_error()
             check(lib.b2c_schunk_unlock(self._ptr, err), err, self.locks)
 
-    def recheck(self) -> bool:
+    def recheck(self, path: str | None) -> bool:
         """After a read: whether it was of a state whose chunks are still there.
 
         If not, the object shows the present state from now on.
@@ -267,7 +267,7 @@ class Handle:
                 return True
         lost, err = ffi.new("int *"), new_error()
         with self._alone() as ptr:
-            check(lib.b2c_schunk_recheck(ptr, lost, err), err)
+            check(lib.b2c_schunk_recheck(ptr, lost, err), err, path)
             if lost[0]:
                 self.tell(ptr)
         return not lost[0]

@@ -486,10 +486,10 @@ class SChunk(Editing, Callbacks, VLBlocks):
                     if lib.b2c_schunk_is_current(ptr):
                         return result
             except Exception:
-                if self.handle.recheck():
+                if self.handle.recheck(self.urlpath):
                     raise
             else:
-                if self.handle.recheck():
+                if self.handle.recheck(self.urlpath):
                     return result
         raise BlockingIOError(
             errno.EAGAIN, "changes faster than it can be read; open it with locking=True", self.urlpath

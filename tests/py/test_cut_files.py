@@ -74,3 +74,13 @@ def test_mapped_files(tmp_path, kind, before, left):
     wrong = "TruncatedError" if left else "FormatError"  # of nothing nobody knows that it was a frame
     if left < 0.9:
         assert f"whole {wrong}" in out.stdout
+
+
+@pytest.mark.parametrize("mmap_mode", [None, "r"])
+def test_a_file_that_is_cut_while_it_is_read_is_named(tmp_path, mmap_mode):
+    path = tmp_path / "cut"
+    b2.SChunk(data=os.urandom(100_000), chunksize=10_000, urlpath=path).close()
+    with b2.open(path, mmap_mode=mmap_mode) as s:
+        os.truncate(path, 50_000)
+        with pytest.raises(b2.TruncatedError, match=str(path)):
+            s[:]
