@@ -71,6 +71,17 @@ def check(status: int, err: Any = None, path: str | None = None) -> None:
         raise exception(status, err, path)
 
 
+def uninterrupted(call: Callable[..., int], *args: Any) -> int:
+    """The status of `call(*args)`, whose last argument is a b2c_error.
+
+    It is called again when a signal came while it waited for a lock: Python's handlers run in between.
+    """
+    status = call(*args)
+    while status == lib.B2C_E_IO and args[-1].sys_errno == errno.EINTR:
+        status = call(*args)
+    return status
+
+
 def exception(status: int, err: Any = None, path: str | None = None) -> BaseException:
     """The exception for a failing `status`; `err` and `path` tell the circumstances."""
     what = text(lib.b2c_status_text(status))

@@ -6,7 +6,6 @@ SPDX-License-Identifier: BSD-3-Clause
 from __future__ import annotations
 
 import contextlib
-import errno
 import functools
 import os
 import threading
@@ -15,7 +14,7 @@ import weakref
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from . import errors
-from ._ffi import check, chunk_of, exception, ffi, lib, new_error, thread_local
+from ._ffi import check, chunk_of, exception, ffi, lib, new_error, thread_local, uninterrupted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -238,11 +237,7 @@ class Handle:
     def _lock(self, ptr: Any, exclusive: bool) -> None:
         changed, err = ffi.new("int *", -1), new_error()
         try:
-            status = lib.b2c_schunk_lock(ptr, exclusive, changed, err)
-            while status == lib.B2C_E_IO and err.sys_errno == errno.EINTR:
-                # Python's signal handlers run between two calls.
-                status = lib.b2c_schunk_lock(ptr, exclusive, changed, err)
-            check(status, err, self.locks)
+            check(uninterrupted(lib.b2c_schunk_lock, ptr, exclusive, changed, err), err, self.locks)
             if changed[0]:
                 self.tell(ptr)
         except BaseException:
@@ -276,7 +271,7 @@ class Handle:
         """See what others have stored; whether that is anything new."""
         change, err = ffi.new("int *"), new_error()
         with self._alone() as ptr:
-            check(lib.b2c_schunk_refresh(ptr, change, err), err, path)
+            check(uninterrupted(lib.b2c_schunk_refresh, ptr, change, err), err, path)
             if change[0] != lib.B2C_CHANGE_NONE:
                 self.tell(ptr)
         return bool(change[0] != lib.B2C_CHANGE_NONE)

@@ -16,7 +16,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from . import _ffi, limits, params
-from ._ffi import check, ffi, in_buffer, lib, new_error, out_buffer
+from ._ffi import check, ffi, in_buffer, lib, new_error, out_buffer, uninterrupted
 from .callbacks import Callbacks
 from .edit import Editing
 from .errors import ChunkIndexError, FrameExistsError, LimitError, ParameterError
@@ -240,7 +240,7 @@ class SChunk(Editing, Callbacks, VLBlocks):
         try:
             if self._replaced is not None:
                 self._replaced.put_aside()
-            check(lib.b2c_schunk_new(c, out, err), err, path)
+            check(uninterrupted(lib.b2c_schunk_new, c, out, err), err, path)
         except BaseException:
             is_made = bool(out[0])  # then a signal handler has raised
             ffi.release(out)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import containers, params
 from . import limits as bounds
-from ._ffi import check, ffi, lib, new_error
+from ._ffi import check, ffi, lib, new_error, uninterrupted
 from .errors import FormatError, ParameterError
 from .handles import Handle, new_out, writers
 from .ndarray import NDArray
@@ -66,7 +66,8 @@ def open_handle(
     if mode != "r" and mmap_mode != "c" and not locking:
         _settle_writers(place)
     out, err = new_out(), new_error()
-    status = lib.b2c_schunk_open(os.fsencode(place), offset, c_mode, bounds.c_limits_of(limits), out, err)
+    c_limits = bounds.c_limits_of(limits)
+    status = uninterrupted(lib.b2c_schunk_open, os.fsencode(place), offset, c_mode, c_limits, out, err)
     if status == lib.B2C_E_IO and err.sys_errno == errno.ENOENT and os.path.isdir(path):
         raise FormatError(f"{path} is a directory but no sparse frame", path=path)
     check(status, err, path)

@@ -7,6 +7,8 @@
 #include "io.h"
 #include "unique.h"
 
+#include <errno.h>
+
 /* ---- state ---- */
 
 b2c_status b2i_schunk_alloc(const b2c_limits *limits, b2c_schunk **out, b2c_error *err)
@@ -39,13 +41,20 @@ b2c_status b2i_schunk_close(b2c_schunk *s, b2c_error *err)
         return B2C_OK;
     }
     b2c_status st = B2C_OK;
+    b2c_error why = { 0 };
     bool changed = false;
     b2i_schunk_rollback(s);
     if (s->lock != NULL && s->store->is_writable) {
-        st = b2i_lock_take(s->lock, true, &changed, err);
+        st = b2i_lock_take(s->lock, true, &changed, &why);
     }
     if (st != B2C_OK || changed) {
         b2i_schunk_abandon(s); /* every edit was stored when the lock was released */
+        if (st == B2C_OK || why.sys_errno == EINTR) {
+            return B2C_OK; /* somebody else may pack it */
+        }
+        if (err != NULL) {
+            *err = why;
+        }
         return st;
     }
     if (s->store != NULL) {

@@ -10,6 +10,7 @@ import os
 import signal
 import sys
 import threading
+import time
 
 import cffi
 import numpy as np
@@ -216,6 +217,44 @@ def open_files() -> list[str]:
     """What this process has open, where the system tells."""
     links = [f"/proc/self/fd/{fd}" for fd in os.listdir("/proc/self/fd")] if os.path.exists("/proc") else []
     return sorted(os.readlink(link) for link in links if os.path.lexists(link))
+
+
+@pytest.mark.parametrize("disk", ["file", "directory"])
+@pytest.mark.parametrize("call", ["open", "replace", "refresh", "close"])
+def test_signals_while_the_lock_is_waited_for(on_signal, tmp_path, disk, call):
+    """The handler runs and the wait goes on; close() ends without packing."""
+    fcntl = pytest.importorskip("fcntl")
+    path, parts = tmp_path / "f", {"contiguous": disk == "file", "locking": True}
+    s = b2.SChunk(data=A.tobytes(), urlpath=path, **parts)
+    s.append_data(bytes(8))
+    seen, waiting = [], threading.get_ident()
+    on_signal(lambda: seen.append(time.monotonic()))
+
+    def disturb() -> None:
+        for _ in range(4):
+            time.sleep(0.05)
+            signal.pthread_kill(waiting, N)
+        time.sleep(0.05)
+        fcntl.flock(lock, fcntl.LOCK_UN)
+
+    with open(tmp_path / "f.b2lock" if disk == "file" else path / ".b2lock", "rb") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        thread = threading.Thread(target=disturb)
+        thread.start()
+        try:
+            if call == "open":
+                b2.open(path, mode="a", locking=True).close()
+            elif call == "replace":
+                b2.SChunk(data=A.tobytes() + bytes(8), urlpath=path, mode="w", **parts).close()
+            elif call == "refresh":
+                assert not s.refresh()
+            else:
+                s.close()
+        finally:
+            thread.join()
+    assert seen
+    s.close()
+    assert b2.open(path)[:] == A.tobytes() + bytes(8)
 
 
 class Steps:
