@@ -374,6 +374,7 @@ class Handle:
         self._turns = threading.RLock()
         self._cond = threading.Condition(self._turns)
         if self.writes_to is not None and self._ptr is not None:
+            lib.b2c_schunk_leave(self._ptr)
             ffi.gc(self._ptr, None)
             self._ptr = None
             self._closed_because = ": it is being written by the process that this one was forked from"

@@ -71,6 +71,13 @@ void b2c_schunk_free(b2c_schunk *schunk)
     (void)b2i_schunk_close(schunk, NULL);
 }
 
+void b2c_schunk_leave(const b2c_schunk *schunk)
+{
+    if (schunk != NULL && schunk->store->ops->leave != NULL) {
+        schunk->store->ops->leave(schunk->store);
+    }
+}
+
 void b2c_schunk_info_get(const b2c_schunk *schunk, b2c_schunk_info *info)
 {
     if (schunk == NULL || info == NULL) {

@@ -139,6 +139,11 @@ static b2c_status dir_close(b2i_store *store, b2c_schunk *s, b2c_error *err)
     return st;
 }
 
+static void dir_leave(const b2i_store *store)
+{
+    b2i_fs_dir_close(((const b2i_dir_store *)store)->dir);
+}
+
 static bool dir_is_current(const b2i_store *store)
 {
     const b2i_dir_store *d = (const b2i_dir_store *)store;
@@ -170,6 +175,7 @@ static const b2i_store_ops dir_ops = {
     .begin = b2i_dir_begin,
     .rollback = b2i_dir_rollback,
     .settle = dir_settle,
+    .leave = dir_leave,
     .is_current = dir_is_current,
     .is_same = dir_is_same,
     .recover = b2i_dir_recover,

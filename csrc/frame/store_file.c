@@ -116,6 +116,15 @@ static b2c_status file_close(b2i_store *store, b2c_schunk *s, b2c_error *err)
     return st == B2C_OK ? st2 : st;
 }
 
+static void file_leave(const b2i_store *store)
+{
+    const b2i_file_store *f = (const b2i_file_store *)store;
+    (void)f->io->ops->close(f->io, NULL);
+    if (f->old_io != NULL) {
+        (void)f->old_io->ops->close(f->old_io, NULL);
+    }
+}
+
 static const b2i_store_ops file_ops = {
     .read = file_read,
     .len = file_len,
@@ -131,6 +140,7 @@ static const b2i_store_ops file_ops = {
     .rollback = b2i_file_rollback,
     .compact = b2i_file_compact,
     .settle = file_settle,
+    .leave = file_leave,
     .is_current = file_is_current,
     .is_same = file_is_same,
     .recover = b2i_file_recover,

@@ -95,11 +95,12 @@ void b2i_file_drop_draft(b2i_file_store *f)
     }
     char *path = NULL;
     (void)b2i_fs_beside(f->path, DRAFT_SUFFIX, &path, NULL);
-    discard(f->io, path); /* without memory it stays until somebody tidies up */
-    b2i_free(path);
+    b2i_io *draft = f->io;
     f->io = f->old_io;
     f->old_io = NULL;
     f->is_unpacked = false;
+    discard(draft, path); /* without memory it stays until somebody tidies up */
+    b2i_free(path);
 }
 
 b2c_status b2i_file_publish_draft(b2i_file_store *f, bool seal, b2c_error *err)
@@ -109,8 +110,9 @@ b2c_status b2i_file_publish_draft(b2i_file_store *f, bool seal, b2c_error *err)
     b2c_status st = publish(f, f->io, path, seal, err);
     b2i_free(path);
     if (st == B2C_OK) {
-        (void)f->old_io->ops->close(f->old_io, NULL); /* nobody needs it any more */
+        b2i_io *old = f->old_io;
         f->old_io = NULL;
+        (void)old->ops->close(old, NULL); /* nobody needs it any more */
     }
     return st;
 }
@@ -148,8 +150,9 @@ static b2c_status write_beside(b2i_file_store *f, const b2c_schunk *s, const b2i
 static void adopt(b2i_file_store *f, b2c_schunk *s, b2i_frame_plan *plan, b2i_io *io)
 {
     b2i_file_drop_draft(f);
-    (void)f->io->ops->close(f->io, NULL); /* the old file has no name any more */
+    b2i_io *old = f->io;
     f->io = io;
+    (void)old->ops->close(old, NULL); /* it has no name any more */
     f->header_len = plan->image.header.n;
     f->base.header_len = f->header_len;
     f->end = plan->payload_len;

@@ -688,6 +688,13 @@ B2C_API B2C_MUST_USE b2c_status b2c_schunk_settle(b2c_schunk *schunk, b2c_error 
 /* -- with other processes -- */
 
 /*
+ * In a forked process, where it may be called for a schunk that edits a file or directory: closes
+ * what the parent has open, so that nobody waits for this process when the parent is gone.  The
+ * schunk cannot be used any more, nor freed.
+ */
+B2C_API void b2c_schunk_leave(const b2c_schunk *schunk);
+
+/*
  * b2c_schunk_lock() waits for the lock file of a schunk opened with B2C_OPEN_LOCK, shared or
  * exclusive, and then sees what others have stored.  Until b2c_schunk_unlock() nobody who
  * asks for the lock changes the frame: several reads see one state, several edits (exclusive only)

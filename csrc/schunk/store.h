@@ -97,6 +97,8 @@ typedef struct b2i_store_ops {
     b2c_status (*compact)(b2i_store *store, struct b2c_schunk *schunk, b2c_error *err);
     /* Writes what close() would, so that it writes nothing without later edits.  NULL: nothing. */
     b2c_status (*settle)(b2i_store *store, struct b2c_schunk *schunk, b2c_error *err);
+    /* In a forked process: closes the parent's files, and no more.  NULL: there are none. */
+    void (*leave)(const b2i_store *store);
     /*
      * Of a store that is read: whether its last commit is still the frame's.  After two more of
      * them the room of chunks may have been used again.  NULL: nobody else can change it.

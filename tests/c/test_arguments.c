@@ -268,6 +268,7 @@ static void test_open(void)
     REFUSED(b2c_schunk_open_io(&io, 0, NULL, &made, &err));
     CHECK(made == NULL);
     b2c_schunk_free(NULL);
+    b2c_schunk_leave(NULL);
     CHECK_EQ(b2c_schunk_close(NULL, &err), B2C_OK);
     b2c_schunk_info info = { .nchunks = 9 };
     b2c_schunk_info_get(NULL, &info);

@@ -788,6 +788,40 @@ def test_fork(disk, tmp_path):
     assert b2.open(tmp_path / "w")[:] == b"".join(model[:2]) == blosc2.open(str(tmp_path / "w"))[:]
 
 
+ORPHAN = """
+import os, signal, sys, warnings, blosc2c as b2
+warnings.simplefilter("ignore")
+s = b2.open(sys.argv[1], mode="a")
+with s.transaction():
+    s.append_data(bytes(range(250)) * 4)
+    if os.fork() == 0:
+        print(flush=True)
+        sys.stdin.read()
+        os._exit(0)
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_killed_writer_whose_child_lives(disk, tmp_path):
+    """What it has left is removed: the child has no part in it."""
+    path = tmp_path / "x"
+    model = fill(path, disk)
+    command = [sys.executable, "-c", ORPHAN, str(path)]
+    writer = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    try:
+        writer.stdout.readline()
+        assert writer.wait(60) == -signal.SIGKILL
+        with b2.open(path, mode="a") as s:
+            s.append_data(model[0])
+            s.append_data(model[1])
+        assert b2.open(path)[:] == b"".join([*model, *model[:2]])
+        assert b2.verify(path).ok
+    finally:
+        writer.stdin.close()
+        writer.stdout.close()
+
+
 def test_pickle(disk, tmp_path):
     path = tmp_path / "x"
     model = fill(path, disk)
