@@ -194,12 +194,26 @@ static b2c_status forget_dtype(const b2i_grid *grid, b2i_meta *meta, b2c_error *
     return B2C_OK;
 }
 
+/* Of a frame that is damaged elsewhere: the size of its one special chunk, where sizes vary. */
+static b2c_status load_sizes(repair_job *j, b2c_error *err)
+{
+    b2i_state *now = &j->found.s->now;
+    if (j->found.has_sizes || !j->found.has_index || now->chunksize != B2I_CHUNKSIZE_VAR ||
+        now->entries == NULL || b2i_index_nspecial(now->entries, now->nchunks) != 1) {
+        return B2C_OK;
+    }
+    B2I_TRY(b2i_state_make_ends(now, err));
+    j->found.has_sizes = b2i_schunk_load_sizes(j->found.s, NULL) == B2C_OK;
+    return B2C_OK;
+}
+
 /* Number and size of the new chunks. */
 static b2c_status plan(repair_job *j, b2c_error *err)
 {
     b2i_state *now = &j->found.s->now;
     b2i_grid grid;
     b2c_error why;
+    B2I_TRY(load_sizes(j, err));
     j->nchunks = now->nchunks;
     j->size = now->chunksize > 0 ? (uint64_t)now->chunksize : 0;
     if (!j->found.has_sizes && now->chunksize != B2I_CHUNKSIZE_VAR) {

@@ -434,3 +434,20 @@ def test_zeros_in_a_frame_of_variable_sizes(tmp_path, contiguous):
     assert report.ok and (report.nkept, report.nlost) == (3, 0)
     with b2.open(tmp_path / "y") as new:
         assert [bytes(new.decompress_chunk(i)) for i in range(3)] == parts
+
+
+def test_zeros_in_a_damaged_frame_of_variable_sizes(tmp_path):
+    """Without the trailer, the index and the other chunks still tell the size of the zeros."""
+    path = tmp_path / "x"
+    parts = [PARTS[0].tobytes()[:400], bytes(200), PARTS[1].tobytes()[:400]]
+    s = blosc2.SChunk(chunksize=400, urlpath=str(path), contiguous=True)
+    for part in parts:
+        s.append_data(part)
+    del s
+    frame = bytearray(path.read_bytes())
+    frame[-21] ^= 0xFF  # the trailer's length
+    path.write_bytes(frame)
+    report = b2.repair(path, tmp_path / "y")
+    assert not report.ok and (report.nkept, report.nlost) == (3, 0)
+    with b2.open(tmp_path / "y") as new:
+        assert [bytes(new.decompress_chunk(i)) for i in range(3)] == parts
