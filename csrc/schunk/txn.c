@@ -63,7 +63,6 @@ b2c_status b2i_schunk_begin(b2c_schunk *s, b2c_error *err)
     if (s->saved != NULL) {
         return b2i_fail(err, B2C_E_ARGUMENT, B2C_NO_OFFSET, "a transaction is open already");
     }
-    b2i_places_forget(&s->now);
     b2i_state *saved = b2i_malloc(sizeof *saved);
     if (saved == NULL) {
         return b2i_fail_memory(err);
@@ -71,6 +70,7 @@ b2c_status b2i_schunk_begin(b2c_schunk *s, b2c_error *err)
     *saved = s->now;
     saved->entries = NULL;
     saved->ends = NULL;
+    saved->places = NULL;
     saved->metas = (b2i_metas){ 0 };
     saved->vlmetas = (b2i_metas){ 0 };
     b2c_status st = copy_arrays(&s->now, saved, err);
@@ -79,6 +79,9 @@ b2c_status b2i_schunk_begin(b2c_schunk *s, b2c_error *err)
         b2i_free(saved);
         return st;
     }
+    saved->places = s->now.places; /* a rollback brings them back */
+    s->now.places = NULL;
+    b2i_places_forget(&s->now);
     s->saved = saved;
     s->store->in_transaction = true;
     if (s->store->ops->begin != NULL) {

@@ -201,3 +201,15 @@ def test_log_of_a_killed_writer_names_no_chunk_again(tmp_path):
     s.close()
     assert os.path.getsize(copy) > 6 * SIZE
     assert b2.open(copy)[:] == expected
+
+
+def test_chunks_are_still_refused_after_edits_that_were_taken_back(tmp_path):
+    path = tmp_path / "x.b2frame"
+    path.write_bytes(nested())
+    with b2.open(path, "a") as s:
+        for _ in range(2):
+            with pytest.raises(b2.Blosc2Error):
+                s.decompress_chunk(1)
+            with pytest.raises(KeyError), s.transaction():
+                s.append_data(bytes(SIZE))
+                raise KeyError
