@@ -21,7 +21,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from .errors import Blosc2Error, ParameterError
+from .errors import Blosc2Error, FormatError, ParameterError
 from .params import Codec, Filter
 from .runtime import __version__, compressor_list, filter_list, version_report
 
@@ -207,7 +207,8 @@ def _say(text: str) -> None:
     """A line on stderr, whatever is in the names of files in it."""
     from .meta import in_one_line
 
-    print(in_one_line(text), file=sys.stderr)
+    if sys.stderr is not None:  # print() takes stdout for None
+        print(in_one_line(text), file=sys.stderr)
 
 
 # ---- Commands --------------------------------------------------------------
@@ -217,23 +218,33 @@ def _cparams(args: argparse.Namespace) -> dict[str, Any]:
     cparams: dict[str, Any] = {"codec": args.codec, "clevel": args.clevel}
     if args.filter:
         cparams["filters"] = _FILTERS[args.filter]
-    if args.threads:
+    if args.threads is not None:
         cparams["nthreads"] = args.threads
     return cparams
 
 
-def pack(args: argparse.Namespace) -> int:
-    """Compress an .npy file into a .b2nd file, chunk by chunk."""
+def _npy(path: str) -> Any:
+    """The array of an .npy file, mapped."""
     import numpy as np
 
+    from .replacing import check_not_special
+
+    check_not_special(path)
+    try:
+        return np.lib.format.open_memmap(path, mode="r")
+    except (OSError, MemoryError):
+        raise
+    except Exception as exc:  # of a damaged header NumPy may raise what its tokenizer raises
+        raise FormatError(f"{path} is no .npy file of plain data: {exc}") from None
+
+
+def pack(args: argparse.Namespace) -> int:
+    """Compress an .npy file into a .b2nd file, chunk by chunk."""
     from .creation import asarray
     from .facts import human
 
     output = _output(args, ".b2nd")
-    try:
-        source = np.lib.format.open_memmap(args.input, mode="r")
-    except ValueError as exc:
-        raise ParameterError(f"{args.input} is no .npy file of plain data: {exc}") from None
+    source = _npy(args.input)
     progress = Progress(os.path.basename(output), source.nbytes)
     watched: Any = _Watched(source, progress) if source.ndim else source
     start = time.monotonic()
@@ -306,7 +317,7 @@ def _copy_rows(array: NDArray, target: Any, progress: Progress) -> None:
 def _open_array(args: argparse.Namespace, threads: int | None = None) -> NDArray:
     from .store import open_array
 
-    dparams = {"nthreads": threads} if threads else None
+    dparams = None if threads is None else {"nthreads": threads}
     return open_array(args.input, dparams=dparams, limits=_limits(args))
 
 
@@ -430,9 +441,16 @@ def verify(args: argparse.Namespace) -> int:
     from .integrity import verify as verify_path
 
     limits = _limits(args)
-    reports = [verify_path(path, limits=limits) for path in args.input]
-    print(*reports, sep="\n")
-    return DONE if all(reports) else BAD
+    status = DONE
+    for path in args.input:
+        try:
+            report = verify_path(path, limits=limits)
+        except OSError as exc:  # the other files are checked all the same
+            status = _fail(exc, BAD)
+            continue
+        print(report)
+        status = status if report else BAD
+    return status
 
 
 def repair(args: argparse.Namespace) -> int:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from .errors import Blosc2Error, FormatError, UnknownCodecError
+from .replacing import check_not_special
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,10 +48,14 @@ def run(directory: str) -> Iterator[Outcome]:
     FormatError : the manifest is not understood
     OSError : it cannot be read
     """
-    with open(os.path.join(directory, MANIFEST), encoding="utf-8") as f:
+    manifest = os.path.join(directory, MANIFEST)
+    check_not_special(manifest)
+    with open(manifest, encoding="utf-8") as f:
         try:
             entries = json.load(f)["files"]
-        except (ValueError, KeyError, TypeError) as error:
+            for entry in entries:
+                _ = entry["name"] + entry["shows"] + entry["kind"]
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
             raise FormatError(f"{MANIFEST} is not understood: {error!r}", path=f.name) from error
     for entry in entries:
         yield _check(os.path.join(directory, entry["name"]), entry)
@@ -93,6 +98,7 @@ def _against(error: Blosc2Error, entry: dict[str, Any]) -> str:
 
 def contents(path: str, kind: str, member: str | None = None) -> dict[str, Any]:
     """What a manifest says of a file, or of a container's member: size and hash, and the metadata."""
+    check_not_special(path)
     if kind == "chunk":
         from .compress import decompress2
 

@@ -6,6 +6,7 @@ SPDX-License-Identifier: BSD-3-Clause
 from __future__ import annotations
 
 import contextlib
+import errno
 import itertools
 import os
 import shutil
@@ -41,6 +42,12 @@ def _check_removable(name: str) -> None:
         raise ParameterError(f"{name} is neither a file nor a directory; it is not removed", path=name)
     if os.listdir(name) and not os.path.exists(os.path.join(name, "chunks.b2frame")):
         raise ParameterError(f"{name} is a directory but no sparse frame; it is not removed", path=name)
+
+
+def check_not_special(path: str) -> None:
+    """OSError for a pipe, device or socket: to open one may mean to wait forever."""
+    if os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path):
+        raise OSError(errno.EINVAL, "not a regular file", path)
 
 
 class Replaced:

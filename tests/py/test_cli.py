@@ -93,7 +93,7 @@ def test_failures_leave_nothing_behind(folder):
     before = sorted(os.listdir(folder))
     bad("unpack", "broken.b2nd", "out.npy", cwd=folder, status=1)
     bad("unpack", "s.b2frame", "out.npy", cwd=folder, status=1)
-    bad("pack", "text", "out.b2nd", cwd=folder, status=2)
+    bad("pack", "text", "out.b2nd", cwd=folder, status=1)
     bad("pack", "a.npy", "out.b2nd", "--chunks", "1,2", cwd=folder, status=2)
     bad("pack", "a.npy", "out.b2nd", "--clevel", "11", cwd=folder, status=2)
     assert sorted(os.listdir(folder)) == before
@@ -166,8 +166,42 @@ def test_messages_name_what_the_user_named(folder):
     assert "nothing: No such file" in says
     np.savez(folder / "x.npz", a=np.zeros(3))
     for name in ("text", "x.npz"):
-        says = bad("pack", name, "out.b2nd", cwd=folder, status=2)
+        says = bad("pack", name, "out.b2nd", cwd=folder, status=1)
         assert f"{name} is no .npy file" in says and "allow_pickle" not in says
+
+
+def test_pack_of_a_damaged_header(folder):
+    """NumPy raises a TokenError for the first one, which is no ValueError."""
+    whole = (folder / "a.npy").read_bytes()
+    for damaged in (whole.replace(b"}", b" "), whole.replace(b"{", b"["), whole[:90], b""):
+        (folder / "x.npy").write_bytes(damaged)
+        assert "x.npy is no .npy file" in bad("pack", "x.npy", cwd=folder, status=1)
+
+
+def test_a_pipe_is_not_waited_for(folder):
+    os.mkfifo(folder / "pipe")
+    for command in ("pack", "unpack", "info", "cat", "verify"):
+        says = bad(command, "pipe", cwd=folder, status=1)
+        assert "pipe: " in says and "not a regular file" in says
+
+
+@pytest.mark.parametrize("number", [0, -1, 257])
+def test_threads_are_1_to_256(folder, number):
+    for words in (("pack", "a.npy", "new.b2nd"), ("unpack", "a.b2nd", "new.npy")):
+        says = bad(*words, f"--threads={number}", cwd=folder, status=2)
+        assert f"nthreads must be between 1 and 256, not {number}" in says
+
+
+def test_verify_goes_on_after_a_file_that_cannot_be_read(folder):
+    out = run("verify", "a.b2nd", "nothing", "s.b2frame", cwd=folder)
+    assert out.returncode == 1 and "nothing: No such file" in out.stderr
+    assert [line.split(": ")[0] for line in out.stdout.splitlines()] == ["a.b2nd", "s.b2frame"]
+
+
+def test_messages_never_go_to_stdout(folder):
+    words = [sys.executable, "-m", "blosc2c", "info", "nothing"]
+    out = subprocess.run(["sh", "-c", 'exec "$@" 2>&-', "sh", *words], stdout=subprocess.PIPE, cwd=folder)
+    assert (out.returncode, out.stdout) == (1, b"")
 
 
 def test_a_damaged_source_is_named_not_the_new_file(folder):

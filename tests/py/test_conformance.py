@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -88,5 +89,16 @@ def test_the_generator_gives_the_committed_files(tmp_path):
 
 def test_no_manifest(tmp_path):
     assert main(["conformance", str(tmp_path)]) == 1
-    (tmp_path / "manifest.json").write_text("[]")
+    entries = ({"name": "x"}, {"name": 1, "shows": "x", "kind": "chunk"}, "text")
+    for text in ("[]", "[" * 100_000, *(json.dumps({"files": [entry]}) for entry in entries)):
+        (tmp_path / "manifest.json").write_text(text)
+        assert main(["conformance", str(tmp_path)]) == 1
+
+
+def test_pipes_are_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "x")
+    entries = [{"name": "x", "shows": "", "kind": kind} for kind in ("chunk", "vlblocks", "schunk", "array")]
+    (tmp_path / "manifest.json").write_text(json.dumps({"files": entries}))
+    assert all("not a regular file" in outcome.problem for outcome in run(str(tmp_path)))
+    (tmp_path / "x").rename(tmp_path / "manifest.json")
     assert main(["conformance", str(tmp_path)]) == 1
