@@ -13,6 +13,7 @@ import time
 import weakref
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict
+from operator import index
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from . import _ffi, limits, params
@@ -134,7 +135,7 @@ class SChunk(Editing, Callbacks, VLBlocks):
             chunksize = DEFAULT_CHUNKSIZE
             if source is not None and len(source):
                 chunksize = min(len(source), MAX_DEFAULT_CHUNKSIZE)
-        if chunksize > params.MAX_BUFFERSIZE:
+        if index(chunksize) > params.MAX_BUFFERSIZE:
             raise LimitError(
                 f"a chunk has at most {params.MAX_BUFFERSIZE} bytes, not {chunksize}",
                 field="chunksize",
@@ -198,6 +199,8 @@ class SChunk(Editing, Callbacks, VLBlocks):
         metas: Mapping[str, bytes],
     ) -> None:
         path = storage.path
+        if path == "":  # the working directory, once made absolute
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
         mmap_mode = storage.mmap_mode
         if mmap_mode == "c" or (mmap_mode == "r+" and not os.path.lexists(str(path))):
             raise ParameterError(

@@ -210,3 +210,21 @@ def test_numbers_beyond_the_end_are_told():
             s.decompress_chunk(3)
         with pytest.raises(b2.ChunkIndexError, match="asked for 7, there are 3"):
             s.insert_chunk(7, s.get_chunk(0))
+
+
+@pytest.mark.parametrize("mode", ["a", "w"])
+def test_the_empty_path_is_no_place(mode):
+    x = b2.asarray(np.arange(3))
+    for make in (
+        lambda: b2.asarray(np.arange(3), urlpath="", mode=mode),
+        lambda: b2.SChunk(urlpath="", mode=mode),
+        lambda: b2.zeros(3, urlpath="", mode=mode, contiguous=False),
+        lambda: x.save("", mode=mode),
+    ):
+        with pytest.raises(FileNotFoundError, match="''"):
+            make()
+
+
+def test_a_chunksize_that_is_no_number():
+    with pytest.raises(TypeError, match="integer"):
+        b2.SChunk(chunksize="a")
