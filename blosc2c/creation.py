@@ -81,9 +81,7 @@ def _new_array(shape: Any, dtype: Any, kwargs: Mapping[str, Any], source: Any = 
     rest = dict(kwargs)
     dt = check_dtype(dtype)
     shape = to_shape(shape)
-    if dt.subdtype is not None:
-        dt, inner = dt.subdtype
-        shape = to_shape((*shape, *inner))
+    shape, dt = _of_items(shape, dt)
     cparams = rest.get("cparams")
     if isinstance(cparams, dict) and {"chunks", "blocks"} & set(cparams):
         raise ParameterError("chunks and blocks are not cparams but keywords of their own")
@@ -108,6 +106,14 @@ def _new_array(shape: Any, dtype: Any, kwargs: Mapping[str, Any], source: Any = 
     # Also of an empty array: Python-Blosc2 cannot make one grow whose chunks have no size.
     schunk = SChunk._new(storage, int(lib.b2c_nd_chunksize(nd)), full, dparams, contents)
     return NDArray._of(schunk, nd, dt)
+
+
+def _of_items(shape: Shape, dtype: np.dtype[Any]) -> tuple[Shape, np.dtype[Any]]:
+    """With a dtype that is itself an array, its axes come behind those of the shape, as in NumPy."""
+    if dtype.subdtype is None:
+        return shape, dtype
+    base, inner = dtype.subdtype
+    return to_shape((*shape, *inner)), base
 
 
 def _fitting_blocks(source: Any, shape: Shape, dtype: np.dtype[Any], chunks: Shape, blocks: Shape) -> Shape:
@@ -430,7 +436,9 @@ def full(shape: Any, fill_value: Any, dtype: Any = None, **kwargs: Any) -> NDArr
 
     Raises OverflowError for an integer that the dtype cannot hold.
     """
-    is_record = dtype is not None and np.dtype(dtype).fields and isinstance(fill_value, tuple | list)
+    if dtype is not None:
+        shape, dtype = _of_items(to_shape(shape), np.dtype(dtype))
+    is_record = dtype is not None and dtype.fields and isinstance(fill_value, tuple | list)
     value = np.asarray(fill_value, dtype) if is_record else to_array(fill_value, dtype)
     if value.size != 1:
         raise ParameterError(f"fill_value must be one value, not of shape {value.shape}", field="fill_value")
@@ -477,7 +485,7 @@ def full_like(x: Any, fill_value: Any, dtype: Any = None, **kwargs: Any) -> NDAr
 def arange(
     start: Any,
     stop: Any = None,
-    step: Any = 1,
+    step: Any = None,
     dtype: Any = None,
     shape: Any = None,
     c_order: bool = True,
@@ -487,13 +495,14 @@ def arange(
 
     Parameters
     ----------
-    start, stop, step : as in NumPy
+    start, stop, step : as in NumPy; step None is 1
     shape : of the result, in C order; None: one axis
 
     Raises TypeError for more than two booleans, ZeroDivisionError for a step of 0.
     """
     if stop is None:
         start, stop = 0, start
+    step = 1 if step is None else step
     if step == 0:
         raise ZeroDivisionError("step must not be zero")  # as in NumPy
     try:

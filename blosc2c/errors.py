@@ -110,6 +110,10 @@ class NotFoundError(Blosc2Error, KeyError, RuntimeError, ValueError):
     """No metalayer, field or callback of that name."""
 
 
+class NotPackedError(FormatError, NotFoundError):
+    """A frame that no packing function has made: Python-Blosc2 has a KeyError for the name that is missing."""
+
+
 class ClosedError(Blosc2Error, ValueError):
     """Use of an object after its close()."""
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .errors import NotFoundError
+from .errors import NotFoundError, ParameterError
 from .indexing import expand_key, naxes_of
 from .operators import Operators
 from .partition import Shape
@@ -71,6 +71,19 @@ class NDField(Operators):
     def ndarray(self) -> NDArray:
         """The array that the field belongs to."""
         return self._array
+
+    ndarr = ndarray  # in Python-Blosc2
+
+    @property
+    def offset(self) -> int:
+        """Where the field begins in a record, in bytes; several fields keep their places in it."""
+        dtype, offset = self._array.dtype, 0
+        for part in self._path:
+            dtype = dtype if dtype.subdtype is None else dtype.subdtype[0]
+            if isinstance(part, str):
+                offset += dtype.fields[part][1]  # type: ignore[index]
+            dtype = _dtype_of(dtype, part)
+        return offset
 
     @property
     def shape(self) -> Shape:
@@ -150,6 +163,12 @@ class NDField(Operators):
             raise ValueError("a field is compressed: it cannot become an array without a copy")
         data: Array = self[...]
         return data if dtype is None else data.astype(dtype, copy=False)
+
+    def item(self) -> Any:
+        """The only item, as a Python object; ValueError unless there is just one."""
+        if self.size != 1:
+            raise ParameterError(f"item() is for one item, not {self.size}")
+        return self[...].item()
 
     def __len__(self) -> int:
         if not self.shape:

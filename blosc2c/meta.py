@@ -264,6 +264,10 @@ class VLMeta(MutableMapping[str, Any]):
                 exc.args = (exc.message,)
                 raise
 
+    def get_names(self) -> list[str]:
+        """All names."""
+        return list(self)
+
     def __setitem__(self, name: str | slice, value: Any) -> None:
         if isinstance(name, slice):
             if name != slice(None):

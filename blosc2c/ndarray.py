@@ -75,8 +75,10 @@ class NDArray(Operators):
     shape, chunks, blocks : tuples of ints; sizes of the array, of a chunk and of a block
     dtype : np.dtype of the items
     schunk : the SChunk that holds the chunks; it stays usable on its own
+    keep_last_read : of Python-Blosc2, no effect here: blocks of small reads are always kept
     """
 
+    keep_last_read = False
     _schunk: SChunk
     _nd: Any
     _dtype: np.dtype[Any]

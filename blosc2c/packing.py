@@ -18,7 +18,7 @@ import numpy as np
 
 from . import dtype as dtypes
 from .compress import compress, decompress, inspect_chunk
-from .errors import FormatError, NotFoundError
+from .errors import FormatError, NotFoundError, NotPackedError
 from .limits import check_chunk, check_limit, check_result
 from .packed import shape_of
 from .params import Codec, Filter, to_path
@@ -175,7 +175,7 @@ def _tensor_from(schunk: SChunk) -> Any:
     try:
         stored = schunk.vlmeta[_TENSOR_KEY]
     except NotFoundError:
-        raise FormatError(
+        raise NotPackedError(
             f"there is no vlmetalayer {_TENSOR_KEY}: this was not made by pack_tensor()", path=schunk.urlpath
         ) from None
     try:

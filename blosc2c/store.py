@@ -206,7 +206,9 @@ def _open_as_told(urlpath: Path | None, mode: str | None, offset: int, kwargs: d
             raise ParameterError("members can only be read: mode 'r', no offset, no lock", field="mode")
         return containers.open_member(path, member, kwargs)
     schunk = _open_path(path, mode, offset, mmap_mode, locking, fills, kwargs)
-    if empties and not schunk.is_array:
+    if empties and schunk.is_array:
+        schunk._source = schunk._source._replace(mode="w")
+    elif empties:
         schunk = _emptied(schunk)
     schunk = _keep(schunk, kwargs)
     if fills:

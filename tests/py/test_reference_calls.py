@@ -846,3 +846,72 @@ def test_filters_that_need_a_parameter_are_left_out_by_calls_without_one(lib, na
     kind = getattr(lib.Filter, name)
     np.testing.assert_array_equal(lib.unpack_array(lib.pack_array(items, filter=kind)), items)
     assert lib.decompress(lib.compress(items, filter=kind)) == items.tobytes()
+
+
+# ---- Names -----------------------------------------------------------------
+
+
+@BOTH
+def test_what_fields_tell(lib):
+    dtype = np.dtype([("x", "i4"), ("y", "f8")])
+    a, one = lib.full((4,), (1, 2.5), dtype=dtype), lib.full((1,), (3, 4.5), dtype=dtype)
+    assert [a.fields[name].offset for name in "xy"] == [0, 4]
+    assert a.fields["y"].ndarr is a
+    assert one.fields["y"].item() == 4.5
+    with pytest.raises(ValueError):
+        a.fields["y"].item()
+
+
+def test_offsets_of_fields_of_fields():
+    inner = np.dtype([("a", "i2"), ("b", "f4", (3,))])
+    dtype = np.dtype([("x", "i4"), ("outer", inner, (2,))])
+    outer = b2.zeros((2,), dtype=dtype)["outer"]
+    assert (outer.offset, outer["b"].offset, outer[["b"]].offset) == (4, 6, 4)
+
+
+@BOTH
+def test_keep_last_read(lib):
+    a = lib.arange(10)
+    assert a.keep_last_read is False
+    a.keep_last_read = True
+    assert a.keep_last_read is True and a[3] == 3
+
+
+@BOTH
+def test_names_of_vlmetalayers(lib):
+    s = lib.SChunk(chunksize=8)
+    s.vlmeta["a"], s.vlmeta["b"] = 1, [2]
+    assert s.vlmeta.get_names() == ["a", "b"]
+
+
+@BOTH
+def test_the_mode_that_an_array_was_opened_with(lib, tmp_path):
+    path = str(tmp_path / "a.b2nd")
+    lib.asarray(np.arange(5), urlpath=path)
+    for mode in "raw":
+        a = lib.open(path, mode=mode)
+        assert a.schunk.mode == mode
+        np.testing.assert_array_equal(a[:], np.arange(5))
+        del a
+
+
+@BOTH
+def test_a_frame_without_a_tensor(lib, tmp_path):
+    lib.SChunk(chunksize=8, data=bytes(80), urlpath=str(tmp_path / "s"))
+    for read in (lib.load_array, lib.load_tensor):
+        with pytest.raises(KeyError):
+            read(str(tmp_path / "s"))
+
+
+@BOTH
+def test_arange_without_a_step(lib):
+    np.testing.assert_array_equal(lib.arange(3, step=None)[:], np.arange(3))
+    np.testing.assert_array_equal(lib.arange(1, 3, None)[:], np.arange(1, 3))
+
+
+@pytest.mark.parametrize("make", ["zeros", "ones", "empty"])
+def test_dtypes_that_are_arrays(make):
+    dtype = np.dtype(("i4", (2,)))
+    ours, theirs = getattr(b2, make)((3,), dtype=dtype), getattr(np, make)((3,), dtype=dtype)
+    assert (ours.shape, ours.dtype) == (theirs.shape, theirs.dtype)
+    np.testing.assert_array_equal(b2.full((3,), 7, dtype=dtype)[:], np.full((3,), 7, dtype=dtype))
