@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import blosc2c as b2
 from blosc2c.partition import boxes, grid_of, slab_of, slabs
-from blosc2c.sources import flat_boxes
+from blosc2c.sources import Reshaped, flat_boxes
 
 A = np.arange(9 * 10 * 11, dtype="<i4").reshape(9, 10, 11)
 PARTS = {"chunks": (4, 5, 6), "blocks": (2, 3, 4)}
@@ -213,14 +213,13 @@ def test_fromiter_gathers_wide_rows_where_the_array_is(on_disk, monkeypatch, tmp
     """Not in memory for an array in a file: that may be larger than the memory."""
     monkeypatch.setattr("blosc2c.creation.ROWS_NBYTES", 1 << 12)
     monkeypatch.chdir(tmp_path)
-    seen = []
+    seen: list[str] = []
 
-    def items():
-        for i in range(60 * 70):
-            if i == 4000:
-                seen.extend(p.name[:10] for p in tmp_path.glob(".fromiter-*"))
-            yield i
+    def from_rows(*args):
+        seen.extend(p.name for p in tmp_path.glob(".fromiter-*/*"))
+        return Reshaped(*args)
 
+    monkeypatch.setattr("blosc2c.creation.Reshaped", from_rows)
     kw = {
         "chunks": (30, 20),
         "blocks": (10, 20),
@@ -228,8 +227,9 @@ def test_fromiter_gathers_wide_rows_where_the_array_is(on_disk, monkeypatch, tmp
     }
     if not on_disk:
         kw.pop("cparams")
-    with b2.fromiter(items(), (60, 70), "<f4", **kw, **({"urlpath": "x"} if on_disk else {})) as made:
-        assert seen == [".fromiter-"] * on_disk
+    items = iter(range(60 * 70))
+    with b2.fromiter(items, (60, 70), "<f4", **kw, **({"urlpath": "x"} if on_disk else {})) as made:
+        assert seen == ["items.b2nd"] * on_disk
         if not on_disk:
             same(made, np.arange(60 * 70, dtype="<f4").reshape(60, 70))
     assert [p.name for p in tmp_path.iterdir()] == ["x"] * on_disk

@@ -68,7 +68,7 @@ def is_done(call) -> bool:
     """Whether call() comes to an end on another thread."""
     thread = threading.Thread(target=call, daemon=True)
     thread.start()
-    thread.join(10)
+    thread.join(30)
     return not thread.is_alive()
 
 
