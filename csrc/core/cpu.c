@@ -13,6 +13,7 @@ void b2i_cpu_limit(unsigned allowed)
 
 #if defined(__x86_64__) || defined(__i386__)
 #include <cpuid.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 enum {
@@ -40,6 +41,14 @@ static uint32_t saved_states(void)
     return low;
 }
 
+/* From the answer to leaf 1; families up to 19h are Zen 4 and older. */
+static bool is_amd_since_zen5(unsigned version)
+{
+    unsigned eax, ebx, ecx, edx;
+    const unsigned family = (version >> 8 & 15) + (version >> 20 & 255);
+    return __get_cpuid(0, &eax, &ebx, &ecx, &edx) && ecx == signature_AMD_ecx && family >= 0x1A;
+}
+
 static unsigned detect(void)
 {
     unsigned eax, ebx, ecx, edx;
@@ -47,6 +56,9 @@ static unsigned detect(void)
 
     if (!__get_cpuid(1, &eax, &ebx, &ecx, &edx)) {
         return 0;
+    }
+    if (is_amd_since_zen5(eax)) {
+        features |= B2I_CPU_FAST_STRINGS;
     }
     if ((edx & LEAF1_EDX_SSE2) != 0) {
         features |= B2I_CPU_SSE2;

@@ -5,11 +5,12 @@
 #ifndef B2I_CPU_H
 #define B2I_CPU_H
 
-#define B2I_CPU_SSE2   1u
-#define B2I_CPU_AVX2   2u
-#define B2I_CPU_NEON   4u
-#define B2I_CPU_AVX512 8u  /* F, BW, VL, VBMI and GFNI */
-#define B2I_CPU_BMI2   16u /* and BMI1 */
+#define B2I_CPU_SSE2         1u
+#define B2I_CPU_AVX2         2u
+#define B2I_CPU_NEON         4u
+#define B2I_CPU_AVX512       8u  /* F, BW, VL, VBMI and GFNI */
+#define B2I_CPU_BMI2         16u /* and BMI1 */
+#define B2I_CPU_FAST_STRINGS 32u /* copies by 'rep movsb' are the fastest: AMD from Zen 5 on */
 
 /* B2I_CPU_… bits that both the CPU and the operating system support, within the limit. */
 unsigned b2i_cpu_features(void);

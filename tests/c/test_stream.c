@@ -32,14 +32,14 @@ static void test_copy(void)
 }
 
 /* Short and long ones, from and to anywhere in a line. */
-static void test_plain_copy(void)
+static void check_plain_copy(void (*copy)(uint8_t *dst, const uint8_t *src, size_t n))
 {
-    static const size_t lens[] = { 0, 1, 63, 4096, 65535, 65536, 65537, 65600, 70001, PART };
+    static const size_t lens[] = { 0, 1, 63, 64, 4096, 65535, 65536, 65537, 65600, 70001, PART };
     for (size_t i = 0; i < sizeof lens / sizeof lens[0]; i++) {
         for (size_t at = 0; at < 64; at += 9) {
             const size_t n = lens[i];
             memset(out, CANARY, PART + 256);
-            b2i_copy(out + 64 + at, data + (at * 5 & 63), n);
+            copy(out + 64 + at, data + (at * 5 & 63), n);
             CHECK(memcmp(out + 64 + at, data + (at * 5 & 63), n) == 0);
             CHECK(out[63 + at] == CANARY && out[64 + at + n] == CANARY);
         }
@@ -126,7 +126,9 @@ int main(void)
         memcpy(data + i, &item, 8);
     }
     test_copy();
-    test_plain_copy();
+    check_plain_copy(b2i_copy);
+    check_plain_copy(b2i_copy_by_lines);
+    check_plain_copy(b2i_copy_by_string);
     test_pays();
     check_filter(B2C_FILTER_SHUFFLE, 8, 5);
     check_filter(B2C_FILTER_SHUFFLE, 4, 5);
