@@ -25,7 +25,7 @@ from .facts import ChunkInfo, Report, codec_summary, human
 from .handles import Handle, new_out
 from .meta import Meta, VLMeta, check_name, encode
 from .params import CParams, DParams, Keeping, SpecialValue, Storage, to_cparams, to_dparams, to_int
-from .replacing import Replaced
+from .replacing import check_removable
 from .vlblocks import VLBlocks
 
 if TYPE_CHECKING:
@@ -86,11 +86,6 @@ def _check_may_replace(storage: Storage) -> None:
         exc = FrameExistsError(f"{path} is already there: pass mode='w' to replace it", path=path)
         exc.errno, exc.filename = errno.EEXIST, path
         raise exc
-
-
-def _may_come_late(path: str) -> bool:
-    """Whether a file can take the place of what is at a path at once."""
-    return not os.path.lexists(path) or (os.path.isfile(path) and not os.path.islink(path))
 
 
 class SChunk(Editing, Callbacks, VLBlocks):
@@ -211,8 +206,9 @@ class SChunk(Editing, Callbacks, VLBlocks):
         c.storage = lib.B2C_STORAGE_MEMORY
         _check_may_replace(storage)
         if path is not None:
+            check_removable(path)
             c.storage = lib.B2C_STORAGE_FILE if storage.contiguous else lib.B2C_STORAGE_DIR
-            c.replaces = bool(storage.contiguous) and _may_come_late(path)
+            c.replaces = True
             c_path = ffi.new("char[]", os.fsencode(params.absolute(path)))
             c.path = c_path
         c.durability = params.check_durability(storage.durability)
@@ -239,16 +235,10 @@ class SChunk(Editing, Callbacks, VLBlocks):
             place="" if path is None else params.absolute(path),
             mode=storage.mode or "a",
         )
-        self._replaced = None if path is None or c.replaces else Replaced(path)
         try:
-            if self._replaced is not None:
-                self._replaced.put_aside()
             check(uninterrupted(lib.b2c_schunk_new, c, out, err), err, path)
         except BaseException:
-            is_made = bool(out[0])  # then a signal handler has raised
-            ffi.release(out)
-            if self._replaced is not None:
-                self._replaced.put_back(is_made)
+            ffi.release(out)  # a signal handler may have raised
             raise
         del c_names, c_contents, c_lens, c_limits
         self.handle = Handle(out)
@@ -283,12 +273,7 @@ class SChunk(Editing, Callbacks, VLBlocks):
         except BaseException:
             with contextlib.suppress(Exception):  # it may fail for the same reason
                 self.close()
-            if self._replaced is not None:
-                self._replaced.put_back(is_made=True)
             raise
-        if self._replaced is not None:
-            self._replaced.forget()
-            self._replaced = None
 
     # ---- facts -------------------------------------------------------------
 

@@ -310,11 +310,18 @@ b2c_status b2i_store_overlay_new(b2i_store *below, b2i_store **out, b2c_error *e
 b2c_status b2i_store_file_new(b2i_io *io, const char *path, uint64_t origin, bool is_writable,
                               const b2i_frame_layout *layout, b2i_store **out, b2c_error *err);
 /* The first commit gives an empty frame, whose file has no name, its path.  B2C_E_EXISTS. */
-b2c_status b2i_store_file_unborn(b2i_store *store, b2c_error *err);
+b2c_status b2i_store_file_unborn(b2i_store *store, const char *path, b2c_error *err);
 
 /* Takes dir, an open directory, also when it fails. */
 b2c_status b2i_store_dir_new(int dir, bool is_writable, const b2i_frame_layout *layout,
                              b2i_store **out, b2c_error *err);
+/*
+ * The first commit gives a new frame, whose directory is at 'place', its path; both are taken, to
+ * be freed, with success.
+ */
+void b2i_store_dir_unborn(b2i_store *store, char *place, char *path, const b2i_at_path *there);
+/* Where its directory is until then. */
+const char *b2i_store_dir_place(const b2i_store *store);
 
 /* The index file of an open directory; and the first one of a new directory. */
 b2c_status b2i_store_dir_open_index(int dir, b2i_io **io, b2c_error *err);

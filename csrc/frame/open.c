@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include "legacy.h"
+#include "unborn.h"
 
 #include <errno.h>
 
@@ -106,6 +107,17 @@ static b2c_status open_contiguous(b2i_io *io, const char *path, uint64_t origin,
     return give(s, st, out, err);
 }
 
+/* What a process left beside a directory that was about to make another one of it. */
+static void tidy_beside(const char *dir)
+{
+    char *path, *place;
+    if (b2i_unborn_place(dir, &path, &place, NULL) == B2C_OK) {
+        b2i_unborn_clear(place, false);
+        b2i_free(place);
+        b2i_free(path);
+    }
+}
+
 static b2c_status open_dir(const char *path, int mode, const b2c_limits *limits, b2c_schunk **out,
                            b2c_error *err)
 {
@@ -133,6 +145,9 @@ static b2c_status open_dir(const char *path, int mode, const b2c_limits *limits,
     st = b2i_store_dir_new(dir, is_writable, &layout, &s->store, err);
     if (st == B2C_OK) {
         s->store->is_locked = (mode & B2C_OPEN_LOCK) != 0;
+    }
+    if (st == B2C_OK && is_writable) {
+        tidy_beside(path);
     }
     return give(s, st, out, err);
 }
@@ -346,7 +361,7 @@ static b2c_status check_params(const b2c_schunk_params *p, b2c_error *err)
         field = "nmeta";
     } else if (p->storage != B2C_STORAGE_MEMORY && (p->path == NULL || p->path[0] == '\0')) {
         field = "path";
-    } else if (p->replaces > (p->storage == B2C_STORAGE_FILE)) {
+    } else if (p->replaces > (p->storage != B2C_STORAGE_MEMORY)) {
         field = "replaces";
     } else if (p->nmeta > 0 &&
                (p->meta_names == NULL || p->meta_contents == NULL || p->meta_lens == NULL)) {
@@ -450,7 +465,7 @@ static b2c_status create_file(const b2c_schunk_params *p, b2c_schunk *s, b2c_err
             b2i_frame_layout layout = layout_of(&plan, p->checksums != 0);
             st = b2i_store_file_new(io, p->path, 0, true, &layout, &s->store, err);
             if (st == B2C_OK && p->replaces) {
-                st = b2i_store_file_unborn(s->store, err);
+                st = b2i_store_file_unborn(s->store, p->path, err);
             }
             if (st != B2C_OK && !p->replaces) {
                 (void)b2i_fs_remove(B2I_FS_CWD, p->path, NULL);
@@ -516,6 +531,55 @@ static b2c_status create_dir(const b2c_schunk_params *p, b2c_schunk *s, b2c_erro
     return st;
 }
 
+/* A directory at a place that is this process's as long as it is open there. */
+static b2c_status make_place(const char *place, int *dir, b2c_error *err)
+{
+    b2i_unborn_clear(place, true);
+    b2c_status st = b2i_fs_dir_make(place, err);
+    if (st == B2C_E_EXISTS) {
+        return b2i_fail(err, B2C_E_CONFLICT, B2C_NO_OFFSET,
+                        "somebody else is about to make a frame at this path");
+    }
+    B2I_TRY(st);
+    st = b2i_fs_dir_open(place, dir, err);
+    if (st != B2C_OK) {
+        (void)b2i_fs_dir_remove(place, NULL);
+        return st;
+    }
+    (void)b2i_fs_claim(*dir); /* else others tidy up too early, and the first commit says so */
+    return B2C_OK;
+}
+
+/* The same beside the path of a frame that replaces what is there. */
+static b2c_status create_dir_beside(const b2c_schunk_params *p, b2c_schunk *s, b2c_error *err)
+{
+    b2i_frame_layout layout = { 0 };
+    b2i_at_path there;
+    char *path, *place;
+    int dir;
+    B2I_TRY(b2i_unborn_look(p->path, &there, err));
+    B2I_TRY(b2i_unborn_place(p->path, &path, &place, err));
+    b2c_status st = make_place(place, &dir, err);
+    if (st == B2C_OK) {
+        st = b2i_store_dir_create(dir, &s->now, p->checksums != 0, false, &layout, err);
+        if (st == B2C_OK) {
+            st = b2i_store_dir_new(dir, true, &layout, &s->store, err);
+        } else {
+            b2i_fs_dir_close(dir);
+        }
+        if (st != B2C_OK) {
+            b2i_schunk_remove(B2C_STORAGE_DIR, place);
+        }
+    }
+    if (st != B2C_OK) {
+        b2i_free(place);
+        b2i_free(path);
+        return st;
+    }
+    b2i_store_dir_unborn(s->store, place, path, &there);
+    return B2C_OK;
+}
+
 static b2c_status create(const b2c_schunk_params *p, b2c_schunk *s, b2c_error *err)
 {
     s->now.cparams = p->cparams;
@@ -529,7 +593,7 @@ static b2c_status create(const b2c_schunk_params *p, b2c_schunk *s, b2c_error *e
         B2I_TRY(create_file(p, s, err));
         break;
     case B2C_STORAGE_DIR:
-        B2I_TRY(create_dir(p, s, err));
+        B2I_TRY(p->replaces ? create_dir_beside(p, s, err) : create_dir(p, s, err));
         break;
     default:
         B2I_TRY(b2i_store_mem_new(&s->store, err));
@@ -545,8 +609,13 @@ static b2c_status create(const b2c_schunk_params *p, b2c_schunk *s, b2c_error *e
 /* The lock of a frame that is to be made; that of a directory lies in it, so it comes later. */
 static b2c_status lock_new(const b2c_schunk_params *p, b2c_schunk *s, b2c_error *err)
 {
+    const bool is_dir = p->storage == B2C_STORAGE_DIR;
+    const char *place = is_dir && p->replaces ? b2i_store_dir_place(s->store) : NULL;
     bool changed;
-    B2I_TRY(b2i_lock_open(p->path, p->storage == B2C_STORAGE_DIR, true, &s->lock, err));
+    B2I_TRY(b2i_lock_open(place == NULL ? p->path : place, is_dir, true, &s->lock, err));
+    if (place != NULL) {
+        B2I_TRY(b2i_lock_will_move(s->lock, p->path, err));
+    }
     B2I_TRY(b2i_lock_take(s->lock, true, &changed, err));
     b2i_lock_seen(s->lock);
     return B2C_OK;
@@ -569,7 +638,9 @@ b2c_status b2i_schunk_create(const b2c_schunk_params *params, b2c_schunk **out, 
     bool is_made = false;
     if (params->storage != B2C_STORAGE_MEMORY) {
         int mode = params->lock != 0 ? B2C_OPEN_UPDATE | B2C_OPEN_LOCK : B2C_OPEN_UPDATE;
-        st = keep_origin(s, params->path, 0, mode, err);
+        st = params->replaces && b2i_fs_at_path(params->path).kind == B2I_LINK
+                 ? b2i_fs_absolute_path(params->path, &s->path, err)
+                 : keep_origin(s, params->path, 0, mode, err);
     }
     if (st == B2C_OK && params->lock != 0 && params->storage == B2C_STORAGE_FILE) {
         st = lock_new(params, s, err);

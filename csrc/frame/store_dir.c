@@ -134,7 +134,12 @@ static b2c_status dir_close(b2i_store *store, b2c_schunk *s, b2c_error *err)
         }
     }
     b2i_fs_dir_close(d->dir);
+    if (store->is_unborn) {
+        b2i_schunk_remove(B2C_STORAGE_DIR, d->place);
+    }
     b2i_free(d->dropped);
+    b2i_free(d->place);
+    b2i_free(d->path);
     b2i_free(d);
     return st;
 }
@@ -205,6 +210,20 @@ b2c_status b2i_store_dir_new(int dir, bool is_writable, const b2i_frame_layout *
     d->dir = dir;
     *out = &d->base;
     return B2C_OK;
+}
+
+void b2i_store_dir_unborn(b2i_store *store, char *place, char *path, const b2i_at_path *there)
+{
+    b2i_dir_store *d = (b2i_dir_store *)store;
+    store->is_unborn = true;
+    d->place = place;
+    d->path = path;
+    d->to_replace = *there;
+}
+
+const char *b2i_store_dir_place(const b2i_store *store)
+{
+    return ((const b2i_dir_store *)store)->place;
 }
 
 b2c_status b2i_store_dir_open_index(int dir, b2i_io **io, b2c_error *err)

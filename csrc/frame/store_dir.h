@@ -45,6 +45,9 @@ typedef struct b2i_dir_store {
     bool is_claimed;         /* others leave files alone that no index names, until it is closed */
     uint64_t begin_next;     /* state at the start of a transaction */
     size_t begin_ndropped;
+    bool begin_dirty;
+    char *place, *path;     /* where it is while it is unborn, and is to be; else NULL */
+    b2i_at_path to_replace; /* what is there until then */
 } b2i_dir_store;
 
 /* ---- store_dir.c ---- */

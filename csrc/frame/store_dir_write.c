@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include "store_dir.h"
+#include "unborn.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -298,6 +299,21 @@ static void committed(b2i_dir_store *d, const b2i_state *now, const b2i_frame_im
     d->is_dirty = false;
 }
 
+/* The first commit of a new frame is complete. */
+static b2c_status give_path(b2i_dir_store *d, b2c_schunk *s, bool seal, b2c_error *err)
+{
+    bool has_path;
+    b2c_status st = b2i_unborn_give_path(d->place, d->path, &d->to_replace, seal, &has_path, err);
+    if (has_path) {
+        d->base.is_unborn = false;
+        (void)b2i_fs_share(d->dir); /* so far nobody else was to come */
+        if (s->lock != NULL) {
+            b2i_lock_moved(s->lock);
+        }
+    }
+    return st;
+}
+
 static b2c_status commit_now(b2i_dir_store *d, b2c_schunk *s, bool seal, b2c_error *err)
 {
     uint8_t record[B2I_DIR_RECORD_LEN];
@@ -317,6 +333,9 @@ static b2c_status commit_now(b2i_dir_store *d, b2c_schunk *s, bool seal, b2c_err
         b2i_dir_start_log(d, &s->now, record);
     }
     b2i_frame_image_free(&image);
+    if (st == B2C_OK && d->base.is_unborn) {
+        st = give_path(d, s, seal, err);
+    }
     return st;
 }
 
@@ -344,7 +363,7 @@ b2c_status b2i_dir_commit(b2i_store *store, b2c_schunk *s, b2i_commit_kind kind,
         return d->is_dirty ? commit_now(d, s, syncs(d), err) : B2C_OK;
     }
     if (kind == B2I_COMMIT_FLUSH) {
-        B2I_TRY(d->is_dirty ? commit_now(d, s, false, err) : B2C_OK);
+        B2I_TRY(d->is_dirty || store->is_unborn ? commit_now(d, s, false, err) : B2C_OK);
         return sync_all(d, err);
     }
     d->is_dirty = true;
@@ -362,6 +381,7 @@ void b2i_dir_begin(b2i_store *store)
     b2i_dir_store *d = (b2i_dir_store *)store;
     d->begin_next = d->next;
     d->begin_ndropped = d->ndropped;
+    d->begin_dirty = d->is_dirty;
 }
 
 void b2i_dir_rollback(b2i_store *store)
@@ -378,4 +398,5 @@ void b2i_dir_rollback(b2i_store *store)
         d->has_log = false;
     }
     d->ndropped = d->begin_ndropped;
+    d->is_dirty = store->is_unborn ? d->begin_dirty : d->is_dirty; /* closed, it leaves nothing */
 }

@@ -4,17 +4,21 @@
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include "store_file.h"
+#include "alloc.h"
+#include "unborn.h"
 
-#define DRAFT_SUFFIX   ".b2new"
+#define DRAFT_SUFFIX   B2I_UNBORN_SUFFIX
 #define REWRITE_SUFFIX ".b2tmp"
 
-b2c_status b2i_store_file_unborn(b2i_store *store, b2c_error *err)
+b2c_status b2i_store_file_unborn(b2i_store *store, const char *path, b2c_error *err)
 {
     b2i_file_store *f = (b2i_file_store *)store;
-    f->to_replace = b2i_fs_at_path(f->path);
-    if (f->to_replace.exists && !f->to_replace.is_file) {
-        return b2i_fail(err, B2C_E_EXISTS, B2C_NO_OFFSET,
-                        "something that is no file is there already");
+    B2I_TRY(b2i_unborn_look(path, &f->to_replace, err));
+    if (f->to_replace.kind == B2I_LINK) { /* takes the place of the link, not of its target */
+        char *itself;
+        B2I_TRY(b2i_fs_absolute_path(path, &itself, err));
+        b2i_free(f->path);
+        f->path = itself;
     }
     store->is_unborn = true;
     return B2C_OK;
@@ -36,15 +40,14 @@ static b2c_status publish(b2i_file_store *f, b2i_io *io, const char *from, bool 
         return b2i_fail(err, B2C_E_CONFLICT, B2C_NO_OFFSET,
                         "the file has been moved, removed or replaced");
     }
-    if (!f->base.is_unborn) {
-        B2I_TRY(b2i_fs_copy_mode(f->path, from, err));
+    if (f->base.is_unborn) {
+        bool has_path;
+        b2c_status st = b2i_unborn_give_path(from, f->path, &f->to_replace, seal, &has_path, err);
+        f->base.is_unborn = !has_path;
+        return st;
     }
-    if (f->base.is_unborn && !f->to_replace.exists) {
-        B2I_TRY(b2i_fs_publish(from, f->path, err));
-    } else {
-        B2I_TRY(b2i_fs_rename(B2I_FS_CWD, from, f->path, err));
-    }
-    f->base.is_unborn = false;
+    B2I_TRY(b2i_fs_copy_mode(f->path, from, err));
+    B2I_TRY(b2i_fs_rename(B2I_FS_CWD, from, f->path, err));
     return seal ? b2i_fs_parent_sync(f->path, err) : B2C_OK;
 }
 
@@ -63,7 +66,7 @@ void b2i_file_tidy(const b2i_file_store *f)
     for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++) {
         char *path;
         if (b2i_fs_beside(f->path, suffixes[i], &path, NULL) == B2C_OK) {
-            b2i_fs_remove_left(path);
+            b2i_unborn_clear(path, false);
             b2i_free(path);
         }
     }
@@ -76,6 +79,7 @@ b2c_status b2i_file_start_draft(b2i_file_store *f, b2c_error *err)
     b2i_io *io;
     char *path;
     B2I_TRY(b2i_fs_beside(f->path, DRAFT_SUFFIX, &path, err));
+    b2i_unborn_clear(path, true);
     b2c_status st = b2i_io_temporary_open(path, &io, err);
     b2i_free(path);
     B2I_TRY(st);

@@ -492,7 +492,8 @@ b2c_status b2i_file_commit(b2i_store *store, b2c_schunk *s, b2i_commit_kind kind
     if (kind != B2I_COMMIT_FLUSH) {
         return commit(f, s, false, err);
     }
-    B2I_TRY(f->is_dirty ? commit(f, s, true, err) : f->io->ops->sync(f->io, err));
+    B2I_TRY(f->is_dirty || store->is_unborn ? commit(f, s, true, err)
+                                            : f->io->ops->sync(f->io, err));
     return f->path == NULL ? B2C_OK : b2i_fs_parent_sync(f->path, err);
 }
 

@@ -418,16 +418,16 @@ typedef struct b2c_schunk b2c_schunk;
 
 /* What a new super-chunk is made of. */
 typedef struct b2c_schunk_params {
-    uint32_t size;       /* sizeof, set by b2c_schunk_params_init() */
-    uint8_t storage;     /* B2C_STORAGE_… */
-    uint8_t nmeta;       /* fixed metalayers to create */
-    uint8_t durability;  /* B2C_DURABILITY_…; default PROCESS */
-    uint8_t checksums;   /* 1 (default): store checksums, which other libraries ignore */
-    uint8_t lock;        /* 1: as B2C_OPEN_LOCK; default 0 */
-    uint8_t replaces;    /* 1: FILE takes the place of another; default 0.  See b2c_schunk_new() */
-    int64_t chunksize;   /* bytes of a chunk; 0: variable sizes; -1: taken from the first chunk */
-    const char *path;    /* for FILE and DIR; must not exist, or be an empty directory for DIR */
-    b2c_cparams cparams; /* for appended data; kept in the frame */
+    uint32_t size;      /* sizeof, set by b2c_schunk_params_init() */
+    uint8_t storage;    /* B2C_STORAGE_… */
+    uint8_t nmeta;      /* fixed metalayers to create */
+    uint8_t durability; /* B2C_DURABILITY_…; default PROCESS */
+    uint8_t checksums;  /* 1 (default): store checksums, which other libraries ignore */
+    uint8_t lock;       /* 1: as B2C_OPEN_LOCK; default 0 */
+    uint8_t replaces;   /* 1: takes the place of what is there; default 0.  See b2c_schunk_new() */
+    int64_t chunksize;  /* bytes of a chunk; 0: variable sizes; -1: taken from the first chunk */
+    const char *path;   /* for FILE and DIR; else nothing is there, or for DIR an empty directory */
+    b2c_cparams cparams;              /* for appended data; kept in the frame */
     const char *const *meta_names;    /* nmeta names, 1…31 bytes */
     const void *const *meta_contents; /* their contents, by convention msgpack */
     const uint32_t *meta_lens;
@@ -462,10 +462,11 @@ typedef struct b2c_schunk_info {
  * B2C_E_EXISTS (what is there stays), B2C_E_CONFLICT (somebody else is making one in
  * the directory), B2C_E_ARGUMENT, B2C_E_IO, B2C_E_MEMORY.
  *
- * With 'replaces', what is at the path, a file or nothing, stays until the first commit: of an
- * edit, a transaction or a flush.  The frame takes its place then, whole and at once, unless
- * somebody else has come in between (B2C_E_CONFLICT, B2C_E_EXISTS).  Closed without a commit, it
- * leaves nothing.
+ * With 'replaces', what is at the path stays until the first commit: of an edit, a transaction or
+ * a flush.  It may be nothing, a file, a symbolic link, a sparse frame or an empty directory
+ * (B2C_E_EXISTS otherwise).  The frame takes its place then, whole and at once, unless somebody
+ * else has come in between (B2C_E_CONFLICT, B2C_E_EXISTS).  Closed without a commit, it leaves
+ * nothing.
  */
 B2C_API B2C_MUST_USE b2c_status b2c_schunk_new(const b2c_schunk_params *params, b2c_schunk **schunk,
                                                b2c_error *err);

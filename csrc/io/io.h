@@ -72,8 +72,16 @@ typedef enum b2i_where {
 b2i_where b2i_io_where(const b2i_io *io, const char *path);
 
 /* What is at a path, to see later whether it still is. */
+typedef enum b2i_kind {
+    B2I_NOTHING,
+    B2I_REGULAR,
+    B2I_LINK, /* symbolic, wherever it leads */
+    B2I_DIRECTORY,
+    B2I_OTHER
+} b2i_kind;
+
 typedef struct b2i_at_path {
-    bool exists, is_file; /* a symbolic link is none */
+    b2i_kind kind;
     uint64_t dev, ino;
 } b2i_at_path;
 b2i_at_path b2i_fs_at_path(const char *path);
@@ -93,6 +101,9 @@ typedef struct b2i_lock b2i_lock;
 /* Makes the file when there is none; *out is NULL for readers where nobody can make one. */
 b2c_status b2i_lock_open(const char *path, bool is_dir, bool is_writable, b2i_lock **out,
                          b2c_error *err);
+/* The directory is going to be at another path; and now it is. */
+b2c_status b2i_lock_will_move(b2i_lock *lock, const char *path, b2c_error *err);
+void b2i_lock_moved(b2i_lock *lock);
 void b2i_lock_close(b2i_lock *lock);
 
 /*
@@ -120,9 +131,18 @@ b2c_status b2i_fs_dir_remove(const char *path, b2c_error *err);
 b2c_status b2i_fs_dir_each(int dir, void (*fn)(void *arg, const char *name), void *arg,
                            b2c_error *err);
 b2c_status b2i_fs_rename(int dir, const char *from, const char *to, b2c_error *err);
-/* The same for paths when nothing is at 'to' (B2C_E_EXISTS). */
+/* The same for files and their paths when nothing is at 'to' (B2C_E_EXISTS). */
 b2c_status b2i_fs_publish(const char *from, const char *to, b2c_error *err);
+/* The same for directories. */
+b2c_status b2i_fs_publish_dir(const char *from, const char *to, b2c_error *err);
+/*
+ * What is at two paths changes its place, at once; in file systems that cannot do that, in three
+ * steps, between which what was at 'b' is at 'aside' (B2C_E_EXISTS when something is there).
+ */
+b2c_status b2i_fs_exchange(const char *a, const char *b, const char *aside, b2c_error *err);
 b2c_status b2i_fs_remove(int dir, const char *name, b2c_error *err);
+/* A file, a link, or a directory with all that is in it, of which the file 'last' goes last. */
+b2c_status b2i_fs_remove_all(const char *path, const char *last, b2c_error *err);
 /* Gives 'to' the permissions of 'from'. */
 b2c_status b2i_fs_copy_mode(const char *from, const char *to, b2c_error *err);
 /*
@@ -171,6 +191,7 @@ typedef enum b2i_io_call {
     B2I_CALL_SYNC,
     B2I_CALL_CLOSE, /* of a file that was open for writing */
     B2I_CALL_RENAME,
+    B2I_CALL_EXCHANGE,
     B2I_CALL_REMOVE,
     B2I_CALL_COPY_MODE,
     B2I_CALL_DIR_READ, /* of the next name */
@@ -182,8 +203,9 @@ typedef enum b2i_io_call {
 typedef struct b2i_io_event {
     b2i_io_call call;
     const void *file; /* the same from OPEN or CREATE to CLOSE; NULL when it is about a name */
+    int dir;          /* of OPEN, CREATE, RENAME, REMOVE and DIR_SYNC: where, or B2I_FS_CWD */
     const char *name; /* as the file or directory was opened; "." an open directory */
-    const char *to;   /* of RENAME and COPY_MODE */
+    const char *to;   /* of RENAME, EXCHANGE and COPY_MODE */
     uint64_t at;      /* of WRITE; the new size of TRUNCATE */
     const void *src;  /* of WRITE */
     size_t n;         /* of READ and WRITE */

@@ -21,6 +21,9 @@
 #include <sys/types.h>
 #include <time.h>
 #include <unistd.h>
+#ifdef __linux__
+#include <sys/syscall.h>
+#endif
 
 /* Bytes of one read or write call; Linux stops a little below 2^31, others at INT_MAX. */
 #define MAX_CALL ((size_t)1 << 30)
@@ -40,7 +43,7 @@ static bool fails(b2i_io_event *event)
 /* How many of n bytes a write may take; 0: it fails. */
 static size_t allowed(const void *file, const char *name, uint64_t at, const void *src, size_t n)
 {
-    b2i_io_event e = { B2I_CALL_WRITE, file, name, NULL, at, src, n };
+    b2i_io_event e = { B2I_CALL_WRITE, file, B2I_FS_CWD, name, NULL, at, src, n };
     return fails(&e) ? 0 : e.n;
 }
 #else
@@ -219,7 +222,7 @@ static b2c_status open_fd(file_io *f, int dir, int mode, int extra, b2c_error *e
     int fd;
     do {
         bool hooked = f->writable && FAILS(mode == B2I_IO_UPDATE ? B2I_CALL_OPEN : B2I_CALL_CREATE,
-                                           .file = f, .name = f->name);
+                                           .file = f, .dir = dir, .name = f->name);
         fd = hooked
                  ? -1
                  : openat(at_dir(dir), f->name, flags[mode] | O_CLOEXEC | O_NONBLOCK | extra, 0666);
@@ -349,15 +352,19 @@ b2i_at_path b2i_fs_at_path(const char *path)
 {
     struct stat info;
     if (lstat(path, &info) != 0) {
-        return (b2i_at_path){ .exists = false };
+        return (b2i_at_path){ .kind = B2I_NOTHING };
     }
-    return (b2i_at_path){ true, S_ISREG(info.st_mode), info.st_dev, info.st_ino };
+    const b2i_kind kind = S_ISREG(info.st_mode)   ? B2I_REGULAR
+                          : S_ISLNK(info.st_mode) ? B2I_LINK
+                          : S_ISDIR(info.st_mode) ? B2I_DIRECTORY
+                                                  : B2I_OTHER;
+    return (b2i_at_path){ kind, info.st_dev, info.st_ino };
 }
 
 bool b2i_fs_is_still(const b2i_at_path *what, const char *path)
 {
     const b2i_at_path now = b2i_fs_at_path(path);
-    return now.exists == what->exists && now.dev == what->dev && now.ino == what->ino;
+    return now.kind == what->kind && now.dev == what->dev && now.ino == what->ino;
 }
 
 bool b2i_fs_is_same(int fd, int other)
@@ -435,7 +442,7 @@ b2c_status b2i_fs_dir_each(int dir, void (*fn)(void *arg, const char *name), voi
 
 b2c_status b2i_fs_rename(int dir, const char *from, const char *to, b2c_error *err)
 {
-    if (FAILS(B2I_CALL_RENAME, .name = from, .to = to) ||
+    if (FAILS(B2I_CALL_RENAME, .dir = dir, .name = from, .to = to) ||
         renameat(at_dir(dir), from, at_dir(dir), to) != 0) {
         return b2i_fail_io(err, errno, B2C_NO_OFFSET, "renaming failed");
     }
@@ -445,7 +452,10 @@ b2c_status b2i_fs_rename(int dir, const char *from, const char *to, b2c_error *e
 b2c_status b2i_fs_publish(const char *from, const char *to, b2c_error *err)
 {
     struct stat info;
-    int why = FAILS(B2I_CALL_RENAME, .name = from, .to = to) || link(from, to) != 0 ? errno : 0;
+    int why =
+        FAILS(B2I_CALL_RENAME, .dir = B2I_FS_CWD, .name = from, .to = to) || link(from, to) != 0
+            ? errno
+            : 0;
     if (why == EPERM || why == ENOTSUP || why == EOPNOTSUPP || why == ENOSYS || why == EMLINK) {
         /* No links in this file system; renaming replaces what appears in between. */
         why = lstat(to, &info) == 0 ? EEXIST : rename(from, to) != 0 ? errno : 0;
@@ -460,6 +470,62 @@ b2c_status b2i_fs_publish(const char *from, const char *to, b2c_error *err)
     return B2C_OK;
 }
 
+#if defined(__linux__) && defined(SYS_renameat2)
+enum { NO_REPLACE = 1, EXCHANGE = 2 }; /* of <linux/fs.h> */
+
+/* 0 or an errno; ENOSYS where the system, and EINVAL where the file system, cannot do it. */
+static int rename_with(int flags, const char *from, const char *to)
+{
+    return syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, flags) == 0 ? 0 : errno;
+}
+#else
+enum { NO_REPLACE, EXCHANGE };
+
+static int rename_with(int flags, const char *from, const char *to)
+{
+    (void)flags;
+    (void)from;
+    (void)to;
+    return ENOSYS;
+}
+#endif
+
+b2c_status b2i_fs_publish_dir(const char *from, const char *to, b2c_error *err)
+{
+    struct stat info;
+    int why = FAILS(B2I_CALL_RENAME, .dir = B2I_FS_CWD, .name = from, .to = to)
+                  ? errno
+                  : rename_with(NO_REPLACE, from, to);
+    if (why == ENOSYS || why == EINVAL) {
+        why = lstat(to, &info) == 0 ? EEXIST : rename(from, to) != 0 ? errno : 0;
+    }
+    if (why == EEXIST || why == ENOTEMPTY || why == ENOTDIR) {
+        return fail_exists(err);
+    }
+    return why == 0 ? B2C_OK
+                    : b2i_fail_io(err, why, B2C_NO_OFFSET, "giving the directory its name failed");
+}
+
+b2c_status b2i_fs_exchange(const char *a, const char *b, const char *aside, b2c_error *err)
+{
+    int why = FAILS(B2I_CALL_EXCHANGE, .dir = B2I_FS_CWD, .name = a, .to = b)
+                  ? errno
+                  : rename_with(EXCHANGE, a, b);
+    if (why != ENOSYS && why != EINVAL) {
+        return why == 0 ? B2C_OK : b2i_fail_io(err, why, B2C_NO_OFFSET, "exchanging names failed");
+    }
+    if (b2i_fs_exists(B2I_FS_CWD, aside)) {
+        return fail_exists(err);
+    }
+    B2I_TRY(b2i_fs_rename(B2I_FS_CWD, b, aside, err));
+    b2c_status st = b2i_fs_rename(B2I_FS_CWD, a, b, err);
+    if (st != B2C_OK) {
+        (void)b2i_fs_rename(B2I_FS_CWD, aside, b, NULL);
+        return st;
+    }
+    return b2i_fs_rename(B2I_FS_CWD, aside, a, err);
+}
+
 b2c_status b2i_fs_copy_mode(const char *from, const char *to, b2c_error *err)
 {
     struct stat info;
@@ -472,16 +538,66 @@ b2c_status b2i_fs_copy_mode(const char *from, const char *to, b2c_error *err)
 
 b2c_status b2i_fs_remove(int dir, const char *name, b2c_error *err)
 {
-    if (FAILS(B2I_CALL_REMOVE, .name = name) || unlinkat(at_dir(dir), name, 0) != 0) {
+    if (FAILS(B2I_CALL_REMOVE, .dir = dir, .name = name) || unlinkat(at_dir(dir), name, 0) != 0) {
         return b2i_fail_io(err, errno, B2C_NO_OFFSET, "removing a file failed");
     }
     return B2C_OK;
 }
 
+/* A directory that is being emptied. */
+typedef struct removal {
+    int dir;
+    const char *last; /* a name that stays */
+    b2c_status status;
+    b2c_error *err;
+} removal;
+
+static b2c_status remove_tree(int dir, const char *name, const char *last, b2c_error *err);
+
+static void remove_name(void *arg, const char *name)
+{
+    removal *r = arg;
+    struct stat info;
+    if (r->status != B2C_OK || strcmp(name, ".") == 0 || strcmp(name, "..") == 0 ||
+        (r->last != NULL && strcmp(name, r->last) == 0)) {
+        return;
+    }
+    bool is_dir = fstatat(r->dir, name, &info, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(info.st_mode);
+    r->status =
+        is_dir ? remove_tree(r->dir, name, NULL, r->err) : b2i_fs_remove(r->dir, name, r->err);
+}
+
+static b2c_status remove_tree(int dir, const char *name, const char *last, b2c_error *err)
+{
+    removal r = { .last = last, .status = B2C_OK, .err = err };
+    r.dir = openat(at_dir(dir), name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+    if (r.dir < 0) {
+        return b2i_fail_io(err, errno, B2C_NO_OFFSET, "opening the directory failed");
+    }
+    b2c_status st = b2i_fs_dir_each(r.dir, remove_name, &r, err);
+    st = st == B2C_OK ? r.status : st;
+    if (st == B2C_OK && last != NULL && b2i_fs_exists(r.dir, last)) {
+        st = b2i_fs_remove(r.dir, last, err);
+    }
+    (void)close(r.dir);
+    B2I_TRY(st);
+    if (FAILS(B2I_CALL_DIR_REMOVE, .dir = dir, .name = name) ||
+        unlinkat(at_dir(dir), name, AT_REMOVEDIR) != 0) {
+        return b2i_fail_io(err, errno, B2C_NO_OFFSET, "removing the directory failed");
+    }
+    return B2C_OK;
+}
+
+b2c_status b2i_fs_remove_all(const char *path, const char *last, b2c_error *err)
+{
+    return b2i_fs_at_path(path).kind == B2I_DIRECTORY ? remove_tree(B2I_FS_CWD, path, last, err)
+                                                      : b2i_fs_remove(B2I_FS_CWD, path, err);
+}
+
 static b2c_status sync_dir(int dir, const char *name, b2c_error *err)
 {
     (void)name; /* for the hook */
-    while (FAILS(B2I_CALL_DIR_SYNC, .name = name) || fsync(dir) != 0) {
+    while (FAILS(B2I_CALL_DIR_SYNC, .dir = dir, .name = name) || fsync(dir) != 0) {
         if (errno != EINTR) {
             return b2i_fail_io(err, errno, B2C_NO_OFFSET, "synchronising the directory failed");
         }

@@ -33,7 +33,7 @@ struct b2i_lock {
     bool is_held;
     pthread_t owner; /* when held */
     struct b2i_lock *next;
-    char path[];
+    char *path, *next_path; /* and where it is going to be, or NULL */
 };
 
 /* ---- all that this process has open ---- */
@@ -162,30 +162,36 @@ static bool is_at_path(const b2i_lock *l)
 }
 
 /*
- * A lock that is not open yet, with the name of its file: that of the frame as it is given, for so
- * the reference library names it, also through a symbolic link.
+ * The path of the lock file, to be freed: the frame's as it is given, for so the reference library
+ * names it, also through a symbolic link.
  */
-static b2c_status name_lock(const char *path, bool is_dir, b2i_lock **out, b2c_error *err)
+static b2c_status name_lock(const char *path, bool is_dir, char **out, b2c_error *err)
 {
     const char *suffix = is_dir ? "/" B2I_LOCK_NAME : B2I_LOCK_NAME;
     char *name;
     B2I_TRY(b2i_fs_absolute_path(path, &name, err));
-    size_t n = strlen(name), nsuffix = strlen(suffix);
-    b2i_lock *l = b2i_calloc(sizeof *l + n + nsuffix + 1);
-    if (l != NULL) {
-        memcpy(l->path, name, n);
-        memcpy(l->path + n, suffix, nsuffix);
+    size_t n = strlen(name), nsuffix = strlen(suffix) + 1;
+    char *whole = b2i_malloc(n + nsuffix);
+    if (whole != NULL) {
+        memcpy(whole, name, n);
+        memcpy(whole + n, suffix, nsuffix);
     }
     b2i_free(name);
-    *out = l;
-    return l == NULL ? b2i_fail_memory(err) : B2C_OK;
+    *out = whole;
+    return whole == NULL ? b2i_fail_memory(err) : B2C_OK;
 }
 
 b2c_status b2i_lock_open(const char *path, bool is_dir, bool is_writable, b2i_lock **out,
                          b2c_error *err)
 {
-    b2i_lock *l;
-    B2I_TRY(name_lock(path, is_dir, &l, err));
+    char *name;
+    B2I_TRY(name_lock(path, is_dir, &name, err));
+    b2i_lock *l = b2i_calloc(sizeof *l);
+    if (l == NULL) {
+        b2i_free(name);
+        return b2i_fail_memory(err);
+    }
+    l->path = name;
     l->fd = -1;
     list_add(l);
     l->is_writable = is_writable;
@@ -204,6 +210,18 @@ b2c_status b2i_lock_open(const char *path, bool is_dir, bool is_writable, b2i_lo
     return B2C_OK;
 }
 
+b2c_status b2i_lock_will_move(b2i_lock *l, const char *path, b2c_error *err)
+{
+    return name_lock(path, true, &l->next_path, err);
+}
+
+void b2i_lock_moved(b2i_lock *l)
+{
+    b2i_free(l->path);
+    l->path = l->next_path;
+    l->next_path = NULL;
+}
+
 void b2i_lock_close(b2i_lock *l)
 {
     if (l != NULL) {
@@ -214,6 +232,8 @@ void b2i_lock_close(b2i_lock *l)
         if (l->fd >= 0) {
             (void)close(l->fd);
         }
+        b2i_free(l->path);
+        b2i_free(l->next_path);
         b2i_free(l);
     }
 }

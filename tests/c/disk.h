@@ -9,41 +9,80 @@
 #include "io.h"
 #include "world.h"
 
-enum { MAX_FILES = 192, MAX_NAMES = 192, MAX_OPEN = 16, SECTOR = 512, PAGE = 4096, NONE = -1 };
+enum {
+    MAX_FILES = 192,
+    MAX_NAMES = 192,
+    MAX_DIRS = 8,
+    MAX_OPEN = 16,
+    SECTOR = 512,
+    PAGE = 4096,
+    NONE = -1
+};
 
 /* ---- recording ---- */
+
+/* What a name stands for: a file, a directory of files, or NONE of each. */
+typedef struct entry {
+    int file, dir;
+} entry;
 
 typedef struct op {
     b2i_io_call call;
     int file, name, to; /* numbers, or NONE */
+    int dir;            /* of DIR_SYNC: which one; NONE: the root */
+    entry moved, other; /* what was at 'name', and of EXCHANGE at 'to' */
     uint64_t at;
     size_t n;
     uint8_t *data;
 } op;
 
-/* Names are relative to the root; those without a '/' are files of a sparse frame, "./name". */
+/* Names are those in the root, and "2/name" in the directory of number 2. */
 typedef struct recording {
     char root[512]; /* with a '/' at the end */
     op *v;
     size_t n, cap;
     char *names[MAX_NAMES];
-    int nnames, nfiles;
-    int entry[MAX_NAMES]; /* the file that has a name now */
+    int nnames, nfiles, ndirs;
+    entry entry[MAX_NAMES]; /* what a name stands for now */
+    ino_t ino[MAX_DIRS];    /* 0: not seen yet, or gone */
     struct {
         const void *handle;
         int file;
     } open[MAX_OPEN];
 } recording;
 
+static const entry nothing = { NONE, NONE };
 static recording rec;
 
-static inline int name_number(const char *name)
+/* The number of an open directory: of one that was not seen yet, the last that was made. */
+static inline int dir_number(int fd)
+{
+    struct stat info;
+    if (fd == B2I_FS_CWD || fstat(fd, &info) != 0) {
+        return NONE;
+    }
+    for (int i = 0; i < rec.ndirs; i++) {
+        if (rec.ino[i] == info.st_ino) {
+            return i;
+        }
+    }
+    if (rec.ndirs == 0 || rec.ino[rec.ndirs - 1] != 0) {
+        return NONE; /* the root */
+    }
+    rec.ino[rec.ndirs - 1] = info.st_ino;
+    return rec.ndirs - 1;
+}
+
+static inline int name_number(const char *name, int fd)
 {
     char buf[600];
     size_t root = strlen(rec.root);
-    print_path(buf, sizeof buf, "./%s", name);
-    const char *key = strncmp(name, rec.root, root) == 0 ? name + root : buf;
-    key = strcmp(name, "..") == 0 ? "" : key; /* of the sparse frame: the root */
+    const char *key = buf;
+    if (strncmp(name, rec.root, root) == 0) {
+        key = name + root;
+    } else {
+        print_path(buf, sizeof buf, "%d/%s", dir_number(fd), name);
+    }
     for (int i = 0; i < rec.nnames; i++) {
         if (strcmp(rec.names[i], key) == 0) {
             return i;
@@ -55,8 +94,15 @@ static inline int name_number(const char *name)
     }
     rec.names[rec.nnames] = need(malloc(strlen(key) + 1));
     strcpy(rec.names[rec.nnames], key);
-    rec.entry[rec.nnames] = NONE;
+    rec.entry[rec.nnames] = nothing;
     return rec.nnames++;
+}
+
+/* The directory that a name is in, or NONE. */
+static inline int dir_of(int name)
+{
+    const char *s = rec.names[name];
+    return s[0] >= '0' && s[0] <= '9' && s[1] == '/' ? s[0] - '0' : NONE;
 }
 
 static inline int handle_slot(const void *handle)
@@ -72,17 +118,46 @@ static inline int handle_slot(const void *handle)
 
 static inline int bind(const b2i_io_event *e, int name)
 {
-    if (rec.entry[name] == NONE) {
+    if (rec.entry[name].file == NONE) {
         if (rec.nfiles == MAX_FILES) {
             fprintf(stderr, "too many files\n");
             abort();
         }
-        rec.entry[name] = rec.nfiles++;
+        rec.entry[name].file = rec.nfiles++;
     }
     int slot = handle_slot(NULL);
     rec.open[slot].handle = e->file;
-    rec.open[slot].file = rec.entry[name];
-    return rec.entry[name];
+    rec.open[slot].file = rec.entry[name].file;
+    return rec.entry[name].file;
+}
+
+static inline entry new_dir(void)
+{
+    if (rec.ndirs == MAX_DIRS) {
+        fprintf(stderr, "too many directories\n");
+        abort();
+    }
+    rec.ino[rec.ndirs] = 0;
+    return (entry){ NONE, rec.ndirs++ };
+}
+
+static inline void note_name(const b2i_io_event *e, op *o)
+{
+    o->name = name_number(e->name, e->dir);
+    o->moved = rec.entry[o->name];
+    rec.entry[o->name] = nothing;
+    if (e->call == B2I_CALL_RENAME || e->call == B2I_CALL_EXCHANGE) {
+        o->to = name_number(e->to, e->dir);
+        o->other = rec.entry[o->to];
+        rec.entry[o->to] = o->moved;
+    }
+    if (e->call == B2I_CALL_EXCHANGE) {
+        rec.entry[o->name] = o->other;
+    } else if (e->call == B2I_CALL_DIR_MAKE) {
+        o->moved = rec.entry[o->name] = new_dir();
+    } else if (e->call == B2I_CALL_DIR_REMOVE) {
+        rec.ino[o->moved.dir] = 1; /* the number may be another one's from now on */
+    }
 }
 
 static inline int record(b2i_io_event *e)
@@ -92,11 +167,12 @@ static inline int record(b2i_io_event *e)
     switch (e->call) {
     case B2I_CALL_READ:
     case B2I_CALL_DIR_READ:
+    case B2I_CALL_COPY_MODE:
         return 0;
     case B2I_CALL_OPEN:
     case B2I_CALL_CREATE:
-        o.name = name_number(e->name);
-        if (e->call == B2I_CALL_OPEN && rec.entry[o.name] == NONE) {
+        o.name = name_number(e->name, e->dir);
+        if (e->call == B2I_CALL_OPEN && rec.entry[o.name].file == NONE) {
             return 0; /* it is not there */
         }
         o.file = bind(e, o.name);
@@ -111,19 +187,11 @@ static inline int record(b2i_io_event *e)
             rec.open[slot].handle = NULL;
         }
         break;
-    case B2I_CALL_RENAME:
-        o.name = name_number(e->name);
-        o.to = name_number(e->to);
-        o.file = rec.entry[o.name];
-        rec.entry[o.to] = o.file;
-        rec.entry[o.name] = NONE;
-        break;
-    case B2I_CALL_REMOVE:
-        o.name = name_number(e->name);
-        rec.entry[o.name] = NONE;
+    case B2I_CALL_DIR_SYNC:
+        o.dir = dir_number(e->dir);
         break;
     default:
-        o.name = name_number(e->name);
+        note_name(e, &o);
         break;
     }
     if (e->call == B2I_CALL_WRITE) {
@@ -161,15 +229,14 @@ static inline void record_free(void)
 
 typedef struct disk {
     bytes file[MAX_FILES];
-    int entry[MAX_NAMES];
-    int has_dir; /* the directory of a sparse frame */
+    entry entry[MAX_NAMES];
 } disk;
 
 static inline void disk_init(disk *d)
 {
-    *d = (disk){ .has_dir = 0 };
+    *d = (disk){ .entry = { { 0, 0 } } };
     for (int i = 0; i < MAX_NAMES; i++) {
-        d->entry[i] = NONE;
+        d->entry[i] = nothing;
     }
 }
 
@@ -189,7 +256,6 @@ static inline void file_copy(bytes *to, const bytes *from)
 static inline void disk_copy(disk *to, const disk *from)
 {
     memcpy(to->entry, from->entry, sizeof to->entry);
-    to->has_dir = from->has_dir;
     for (int i = 0; i < rec.nfiles; i++) {
         file_copy(&to->file[i], &from->file[i]);
     }
@@ -237,20 +303,22 @@ static inline void apply_name(disk *d, const op *o)
 {
     switch (o->call) {
     case B2I_CALL_CREATE:
-        d->entry[o->name] = o->file;
+        d->entry[o->name] = (entry){ o->file, NONE };
         break;
     case B2I_CALL_RENAME:
-        d->entry[o->to] = o->file;
-        d->entry[o->name] = NONE;
+        d->entry[o->to] = o->moved;
+        d->entry[o->name] = nothing;
         break;
-    case B2I_CALL_REMOVE:
-        d->entry[o->name] = NONE;
+    case B2I_CALL_EXCHANGE:
+        d->entry[o->to] = o->moved;
+        d->entry[o->name] = o->other;
         break;
     case B2I_CALL_DIR_MAKE:
-        d->has_dir = 1;
+        d->entry[o->name] = o->moved;
         break;
+    case B2I_CALL_REMOVE:
     case B2I_CALL_DIR_REMOVE:
-        d->has_dir = 0;
+        d->entry[o->name] = nothing;
         break;
     default:
         break;
@@ -267,12 +335,7 @@ static inline void apply(disk *d, const op *o)
 static inline int changes_disk(const op *o)
 {
     return o->call != B2I_CALL_OPEN && o->call != B2I_CALL_SYNC && o->call != B2I_CALL_CLOSE &&
-           o->call != B2I_CALL_DIR_SYNC && o->call != B2I_CALL_COPY_MODE;
-}
-
-static inline int in_sparse_dir(int name)
-{
-    return rec.names[name][0] == '.' && rec.names[name][1] == '/';
+           o->call != B2I_CALL_DIR_SYNC;
 }
 
 /* ---- loss of power ---- */
@@ -281,13 +344,12 @@ static inline int in_sparse_dir(int name)
 typedef struct medium {
     disk durable;
     size_t file_synced[MAX_FILES];
-    size_t names_synced[2]; /* [1]: of the sparse frame's directory */
+    size_t names_synced[1 + MAX_DIRS]; /* [0]: of the root, [1 + n]: of directory n */
 } medium;
 
 static inline int is_name_op(const op *o)
 {
-    return o->call == B2I_CALL_CREATE || o->call == B2I_CALL_RENAME || o->call == B2I_CALL_REMOVE ||
-           o->call == B2I_CALL_DIR_MAKE || o->call == B2I_CALL_DIR_REMOVE;
+    return o->name != NONE && o->call != B2I_CALL_OPEN;
 }
 
 /* Everything before call i is on the medium; 'now' is the state then. */
@@ -297,7 +359,9 @@ static inline void medium_settle(medium *m, const disk *now, size_t i)
     for (int f = 0; f < MAX_FILES; f++) {
         m->file_synced[f] = i;
     }
-    m->names_synced[0] = m->names_synced[1] = i;
+    for (int k = 0; k <= MAX_DIRS; k++) {
+        m->names_synced[k] = i;
+    }
 }
 
 /* Call number i has taken place; 'now' is the state after it. */
@@ -308,14 +372,12 @@ static inline void medium_follow(medium *m, const disk *now, size_t i)
         file_copy(&m->durable.file[o->file], &now->file[o->file]);
         m->file_synced[o->file] = i;
     } else if (o->call == B2I_CALL_DIR_SYNC) {
-        int inner = in_sparse_dir(o->name);
         for (int name = 0; name < rec.nnames; name++) {
-            if (in_sparse_dir(name) == inner) {
+            if (dir_of(name) == o->dir) {
                 m->durable.entry[name] = now->entry[name];
             }
         }
-        m->durable.has_dir = inner ? m->durable.has_dir : now->has_dir;
-        m->names_synced[inner] = i;
+        m->names_synced[1 + o->dir] = i;
     }
 }
 
@@ -343,21 +405,22 @@ static inline void lose_power(const medium *m, size_t end, disk *lost, disk *cac
 {
     static const unsigned all_odds[] = { 1, 4, 7, 8 };
     unsigned odds = all_odds[harness_random(seed) % 4];
-    size_t first =
-        m->names_synced[0] < m->names_synced[1] ? m->names_synced[0] : m->names_synced[1];
+    size_t first = end;
     disk_copy(lost, &m->durable);
     disk_copy(cache, &m->durable);
+    for (int k = 0; k <= MAX_DIRS; k++) {
+        first = m->names_synced[k] < first ? m->names_synced[k] : first;
+    }
     for (int f = 0; f < rec.nfiles; f++) {
         first = m->file_synced[f] < first ? m->file_synced[f] : first;
     }
     for (size_t i = first; i < end; i++) {
         const op *o = &rec.v[i];
-        if (changes_disk(o) && o->file != NONE && o->call != B2I_CALL_RENAME &&
-            i >= m->file_synced[o->file]) {
+        if (changes_disk(o) && o->file != NONE && i >= m->file_synced[o->file]) {
             lose_data(lost, cache, o, odds, seed);
         }
-        int inner = o->name != NONE && in_sparse_dir(o->name);
-        if (is_name_op(o) && i >= m->names_synced[inner] && harness_random(seed) % 8 < odds) {
+        if (is_name_op(o) && i >= m->names_synced[1 + dir_of(o->name)] &&
+            harness_random(seed) % 8 < odds) {
             apply_name(lost, o);
         }
     }
@@ -389,20 +452,22 @@ static inline void put_file(const char *path, const bytes *f)
     fclose(out);
 }
 
-/* Makes the disk's files below an empty directory; 'frame' is the name of the sparse frame. */
-static inline void disk_put(const disk *d, const char *dir, const char *frame)
+/* Makes the disk's directories and files below an empty directory. */
+static inline void disk_put(const disk *d, const char *dir)
 {
-    char path[1024];
-    print_path(path, sizeof path, "%s/%s", dir, frame);
-    if (d->has_dir) {
-        (void)mkdir(path, 0777);
+    char path[1024], place[MAX_DIRS][600] = { "" };
+    for (int i = 0; i < rec.nnames; i++) {
+        if (d->entry[i].dir != NONE) {
+            print_path(place[d->entry[i].dir], sizeof place[0], "%s/%s", dir, rec.names[i]);
+            (void)mkdir(place[d->entry[i].dir], 0777);
+        }
     }
     for (int i = 0; i < rec.nnames; i++) {
-        int inner = in_sparse_dir(i);
-        if (d->entry[i] != NONE && (d->has_dir || !inner)) {
-            print_path(path, sizeof path, "%s/%s%s", dir, inner ? frame : "",
-                       inner ? rec.names[i] + 1 : rec.names[i]);
-            put_file(path, &d->file[d->entry[i]]);
+        const int in = dir_of(i);
+        if (d->entry[i].file != NONE && (in == NONE || place[in][0] != '\0')) {
+            print_path(path, sizeof path, "%s/%s", in == NONE ? dir : place[in],
+                       in == NONE ? rec.names[i] : rec.names[i] + 2);
+            put_file(path, &d->file[d->entry[i].file]);
         }
     }
 }

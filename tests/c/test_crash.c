@@ -124,7 +124,7 @@ static void keep_state(const history *h, const disk *d, const place *p)
     }
     print_path(path, sizeof path, "%s/%05lu", dir, nkept++);
     (void)mkdir(path, 0777);
-    disk_put(d, path, frame);
+    disk_put(d, path);
     for (int i = p->visible; i <= p->last; i++) {
         bytes_add_u32(&all, h->states[i].all.n);
         bytes_add(&all, h->states[i].all.p, h->states[i].all.n);
@@ -147,7 +147,7 @@ static void check_state(history *h, const disk *d, const place *p)
     print_path(dir, sizeof dir, "%s/state", root);
     remove_path(dir);
     (void)mkdir(dir, 0777);
-    disk_put(d, dir, frame);
+    disk_put(d, dir);
     keep_state(h, d, p);
     harness_checks++;
     if (!read_state(h, B2C_OPEN_READ, &s, &found, &err)) {

@@ -6,6 +6,7 @@
 #include "alloc.h"
 #include "edits.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -379,22 +380,15 @@ static int chunks_at(const char *path)
 }
 
 /* What 'replaces' makes takes its path with the first commit. */
-static void test_late_files(void)
+static void test_late(uint8_t storage, const char *path)
 {
-    const char *path = path_of("late"), *folder = path_of("late_dir");
     const uint8_t data[CHUNK] = { 1 };
     b2c_schunk *s, *other;
-    CHECK_EQ(make_late(B2C_STORAGE_DIR, path, 0, &s), B2C_E_ARGUMENT);
-    CHECK(strcmp(err.field, "replaces") == 0);
-    b2c_schunk_free(make(B2C_STORAGE_DIR, folder, CHUNK));
-    CHECK_EQ(make_late(B2C_STORAGE_FILE, folder, 0, &s), B2C_E_EXISTS);
-    CHECK_EQ(chunks_at(folder), 0);
-
     for (int n = 0; n < 3; n++) { /* nothing is there at first */
-        CHECK_EQ(make_late(B2C_STORAGE_FILE, path, 0, &s), B2C_OK);
+        CHECK_EQ(make_late(storage, path, n == 2, &s), B2C_OK);
         CHECK_EQ(b2c_schunk_close(s, &err), B2C_OK);
         CHECK_EQ(chunks_at(path), n - 1);
-        CHECK_EQ(make_late(B2C_STORAGE_FILE, path, 0, &s), B2C_OK);
+        CHECK_EQ(make_late(storage, path, n == 2, &s), B2C_OK);
         CHECK_EQ(b2c_schunk_begin(s, &err), B2C_OK);
         for (int i = 0; i < n; i++) {
             CHECK_EQ(b2c_schunk_append(s, ctx, data, CHUNK, &err), B2C_OK);
@@ -402,20 +396,129 @@ static void test_late_files(void)
         }
         CHECK_EQ(b2c_schunk_commit(s, &err), B2C_OK);
         CHECK_EQ(chunks_at(path), n);
+        CHECK_EQ(b2c_schunk_append(s, ctx, data, CHUNK, &err), B2C_OK);
+        CHECK_EQ(b2c_schunk_truncate(s, ctx, (uint64_t)n * CHUNK, &err), B2C_OK);
         CHECK_EQ(b2c_schunk_close(s, &err), B2C_OK);
         CHECK_EQ(chunks_at(path), n);
     }
 
+    /* Edits that were taken back. */
+    CHECK_EQ(make_late(storage, path, 0, &s), B2C_OK);
+    CHECK_EQ(b2c_schunk_begin(s, &err), B2C_OK);
+    CHECK_EQ(b2c_schunk_append(s, ctx, data, CHUNK, &err), B2C_OK);
+    CHECK_EQ(b2c_schunk_rollback(s, &err), B2C_OK);
+    CHECK_EQ(b2c_schunk_close(s, &err), B2C_OK);
+    CHECK_EQ(chunks_at(path), 2);
+
     /* Somebody else was faster. */
-    const char *locked = path_of("late_locked");
-    CHECK_EQ(make_late(B2C_STORAGE_FILE, locked, 1, &s), B2C_OK);
-    CHECK_EQ(make_late(B2C_STORAGE_FILE, locked, 1, &other), B2C_OK);
+    CHECK_EQ(make_late(storage, path, 0, &s), B2C_OK);
+    CHECK_EQ(rename(path, path_of("late_moved")), 0);
+    other = make(storage, path, CHUNK);
+    CHECK_EQ(b2c_schunk_append(s, ctx, data, CHUNK, &err), B2C_E_CONFLICT);
+    b2c_schunk_free(s);
+    CHECK_EQ(b2c_schunk_append(other, ctx, data, CHUNK, &err), B2C_OK);
+    CHECK_EQ(b2c_schunk_close(other, &err), B2C_OK);
+    CHECK_EQ(chunks_at(path), 1);
+    CHECK_EQ(remove_path(path_of("late_moved")), 0);
+}
+
+static void test_late_with_lock(void)
+{
+    const uint8_t data[CHUNK] = { 1 };
+    b2c_schunk *s, *other;
+    int changed;
+    const char *path = path_of("late_locked");
+    CHECK_EQ(make_late(B2C_STORAGE_FILE, path, 1, &s), B2C_OK);
+    CHECK_EQ(make_late(B2C_STORAGE_FILE, path, 1, &other), B2C_OK);
     CHECK_EQ(b2c_schunk_append(other, ctx, data, CHUNK, &err), B2C_OK);
     CHECK_EQ(b2c_schunk_append(s, ctx, data, CHUNK, &err), B2C_E_CONFLICT);
     b2c_schunk_free(s);
     CHECK_EQ(b2c_schunk_append(other, ctx, data, CHUNK, &err), B2C_OK);
     CHECK_EQ(b2c_schunk_close(other, &err), B2C_OK);
-    CHECK_EQ(chunks_at(locked), 2);
+    CHECK_EQ(chunks_at(path), 2);
+
+    path = path_of("late_locked_dir");
+    CHECK_EQ(make_late(B2C_STORAGE_DIR, path, 1, &s), B2C_OK);
+    CHECK_EQ(make_late(B2C_STORAGE_DIR, path, 1, &other), B2C_E_CONFLICT);
+    CHECK_EQ(b2c_schunk_append(s, ctx, data, CHUNK, &err), B2C_OK);
+    CHECK_EQ(b2c_schunk_lock(s, 1, &changed, &err),
+             B2C_OK); /* the file in the directory's new place */
+    CHECK_EQ(b2c_schunk_open(path, 0, B2C_OPEN_UPDATE | B2C_OPEN_LOCK, NULL, &other, &err),
+             B2C_E_LOCKED);
+    CHECK_EQ(b2c_schunk_unlock(s, &err), B2C_OK);
+    CHECK_EQ(b2c_schunk_open(path, 0, B2C_OPEN_UPDATE | B2C_OPEN_LOCK, NULL, &other, &err), B2C_OK);
+    CHECK_EQ(b2c_schunk_append(other, ctx, data, CHUNK, &err), B2C_OK);
+    CHECK_EQ(b2c_schunk_append(s, ctx, data, CHUNK, &err), B2C_OK);
+    CHECK_EQ(b2c_schunk_close(other, &err), B2C_OK);
+    CHECK_EQ(b2c_schunk_close(s, &err), B2C_OK);
+    CHECK_EQ(chunks_at(path), 3);
+}
+
+static int cannot_exchange(b2i_io_event *e)
+{
+    return e->call == B2I_CALL_EXCHANGE ? EINVAL : 0;
+}
+
+/* Files, directories and links take each other's place, also where names cannot be exchanged. */
+static void test_late_kinds(int (*hook)(b2i_io_event *event))
+{
+    static const uint8_t kinds[] = { B2C_STORAGE_FILE, B2C_STORAGE_DIR };
+    char path[300], link[300];
+    const uint8_t data[CHUNK] = { 1 };
+    b2c_schunk *s;
+    snprintf(path, sizeof path, "%s/late_kinds", dir);
+    snprintf(link, sizeof link, "%s/late_link", dir);
+    for (int i = 0; i < 8; i++) {
+        const char *at = i % 4 < 2 ? path : link;
+        CHECK_EQ(make_late(kinds[i / 4], at, 0, &s), B2C_OK);
+        CHECK_EQ(b2c_schunk_append(s, ctx, data, CHUNK, &err), B2C_OK);
+        CHECK_EQ(b2c_schunk_close(s, &err), B2C_OK);
+        CHECK_EQ(chunks_at(at), 1);
+        (void)remove_path(link);
+        CHECK_EQ(symlink(path, link), 0);
+        b2i_io_hook = hook;
+        CHECK_EQ(make_late(kinds[i % 2], at, 0, &s), B2C_OK);
+        CHECK_EQ(b2c_schunk_close(s, &err), B2C_OK); /* it leaves all as it was */
+        CHECK_EQ(chunks_at(at), 1);
+        CHECK_EQ(make_late(kinds[i % 2], at, 0, &s), B2C_OK);
+        CHECK_EQ(b2c_schunk_flush(s, &err), B2C_OK);
+        b2i_io_hook = NULL;
+        CHECK_EQ(chunks_at(at), 0);
+        CHECK_EQ(chunks_at(path), at == path ? 0 : 1);
+        CHECK_EQ(b2c_schunk_append(s, ctx, data, CHUNK, &err), B2C_OK);
+        CHECK_EQ(b2c_schunk_close(s, &err), B2C_OK);
+        CHECK_EQ(chunks_at(at), 1);
+        CHECK(access(path_of("late_kinds.b2new"), F_OK) != 0);
+        CHECK(access(path_of("late_kinds.b2old"), F_OK) != 0);
+    }
+}
+
+/* A directory that is no frame stays, and so does a place that somebody uses. */
+static void test_late_refusals(void)
+{
+    const char *path = path_of("late_no_frame"), *place;
+    char file[400];
+    b2c_schunk *s;
+    CHECK_EQ(mkdir(path, 0777), 0);
+    snprintf(file, sizeof file, "%s/letter", path);
+    CHECK_EQ(symlink("x", file), 0);
+    for (uint8_t kind = B2C_STORAGE_FILE; kind <= B2C_STORAGE_DIR; kind++) {
+        CHECK_EQ(make_late(kind, path, 0, &s), B2C_E_EXISTS);
+        CHECK_EQ(make_late(kind, "/dev/null", 0, &s), B2C_E_EXISTS);
+    }
+    CHECK_EQ(make_late(B2C_STORAGE_MEMORY, path, 0, &s), B2C_E_ARGUMENT);
+    CHECK(strcmp(err.field, "replaces") == 0);
+
+    path = path_of("late_place");
+    place = path_of("late_place.b2new");
+    CHECK_EQ(mkdir(place, 0777), 0); /* a killed process left it */
+    CHECK_EQ(make_late(B2C_STORAGE_DIR, path, 0, &s), B2C_OK);
+    CHECK_EQ(b2c_schunk_flush(s, &err), B2C_OK);
+    CHECK_EQ(b2c_schunk_close(s, &err), B2C_OK);
+    CHECK_EQ(mkdir(place, 0777), 0);
+    CHECK_EQ(b2c_schunk_open(path, 0, B2C_OPEN_UPDATE, NULL, &s, &err), B2C_OK);
+    CHECK(access(place, F_OK) != 0);
+    CHECK_EQ(b2c_schunk_close(s, &err), B2C_OK);
 }
 
 int main(void)
@@ -441,7 +544,12 @@ int main(void)
     test_modes();
     test_user();
     test_room_after_compact();
-    test_late_files();
+    test_late(B2C_STORAGE_FILE, path_of("late_file"));
+    test_late(B2C_STORAGE_DIR, path_of("late_dir"));
+    test_late_with_lock();
+    test_late_kinds(NULL);
+    test_late_kinds(cannot_exchange);
+    test_late_refusals();
     test_copies_without_memory();
     test_copies_of_many_vlmetalayers();
     b2c_ctx_free(ctx);

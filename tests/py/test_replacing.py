@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import subprocess
 import sys
@@ -133,26 +134,70 @@ def numbers(last):
     yield from range(last)
     os.kill(os.getpid(), 9)
 
-b2.fromiter(numbers(9000), (100, 100), "i4", chunks=(10, 100), urlpath=sys.argv[1], mode="w")
+to = {"urlpath": sys.argv[1], "contiguous": sys.argv[2] == "True", "mode": "w"}
+b2.fromiter(numbers(9000), (100, 100), "i4", chunks=(10, 100), **to)
 """
 
 
-@pytest.mark.parametrize("there", [True, False])
-def test_a_killed_process_has_replaced_nothing(tmp_path, there):
+@pytest.mark.parametrize("contiguous", [True, False])
+@pytest.mark.parametrize("there", [None, "file", "directory", "link"])
+def test_a_killed_process_has_replaced_nothing(tmp_path, there, contiguous):
     path = tmp_path / "old"
-    if there:
-        b2.asarray(OLD, urlpath=path).close()
-    args = [sys.executable, "-c", KILLED, str(path)]
+    if there == "link":
+        path.symlink_to(tmp_path / "target")
+        b2.asarray(OLD, urlpath=tmp_path / "target", contiguous=contiguous).close()
+    elif there:
+        b2.asarray(OLD, urlpath=path, contiguous=there == "file").close()
+    args = [sys.executable, "-c", KILLED, str(path), str(contiguous)]
     assert subprocess.run(args, check=False).returncode == -9
     if there:
         np.testing.assert_array_equal(b2.open(path)[...], OLD)
-    assert path.exists() == there
-    b2.asarray(OLD * 2, urlpath=path, mode="w").close()
+    assert os.path.lexists(path) == (there is not None)
+    b2.asarray(OLD * 2, urlpath=path, mode="w", contiguous=contiguous).close()
     np.testing.assert_array_equal(b2.open(path)[...], OLD * 2)
-    assert os.listdir(tmp_path) == ["old"]
+    assert set(os.listdir(tmp_path)) == {"old"} | ({"target"} if there == "link" else set())
+    if there == "link":
+        np.testing.assert_array_equal(b2.open(tmp_path / "target")[...], OLD)
 
 
-def test_what_somebody_else_has_put_there_stays(tmp_path):
+def left_behind(path):
+    """What a process leaves that is killed while it makes a directory."""
+    args = [sys.executable, "-c", KILLED, str(path), "False"]
+    assert subprocess.run(args, check=False).returncode == -9
+    return {"old", "old.b2new"}
+
+
+def test_who_writes_next_removes_what_a_killed_process_left(tmp_path):
+    path = tmp_path / "old"
+    for was_contiguous, contiguous in itertools.product([True, False], repeat=2):
+        b2.asarray(OLD, urlpath=path, contiguous=was_contiguous, mode="w").close()
+        left = left_behind(path)
+        b2.open(path, "r").close()
+        assert set(os.listdir(tmp_path)) == left
+        b2.asarray(OLD, urlpath=path, contiguous=contiguous, mode="w").close()
+        assert os.listdir(tmp_path) == ["old"]
+        left_behind(path)
+        with b2.open(path, "a") as a:
+            a.schunk.vlmeta["a"] = 1
+        assert os.listdir(tmp_path) == ["old"]
+
+
+def test_a_directory_of_somebody_else_beside_it_stays(tmp_path):
+    path, beside = tmp_path / "new", tmp_path / "new.b2new"
+    beside.mkdir()
+    (beside / "letter").write_text("dear reader")
+    for contiguous in (True, False):
+        with pytest.raises(b2.ConflictError, match="somebody else is about to"):
+            b2.asarray(OLD, urlpath=path, contiguous=contiguous)
+    beside.rename(tmp_path / "moved")
+    b2.asarray(OLD, urlpath=path).close()
+    (tmp_path / "moved").rename(beside)
+    b2.open(path, "a").close()
+    assert (beside / "letter").read_text() == "dear reader"
+
+
+@pytest.mark.parametrize("contiguous", [True, False])
+def test_what_somebody_else_has_put_there_stays(tmp_path, contiguous):
     path = tmp_path / "new"
 
     def numbers():
@@ -163,6 +208,6 @@ def test_what_somebody_else_has_put_there_stays(tmp_path):
 
     for there in (False, True):
         with pytest.raises((b2.ConflictError, b2.FrameExistsError)):
-            b2.fromiter(numbers(), (10,), "i4", urlpath=path, mode="w")
+            b2.fromiter(numbers(), (10,), "i4", urlpath=path, mode="w", contiguous=contiguous)
         assert path.read_bytes() == b"of somebody else", there
         assert os.listdir(tmp_path) == ["new"]

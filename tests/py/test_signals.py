@@ -341,11 +341,11 @@ def test_an_exception_while_c_opens(monkeypatch, tmp_path, disk, call):
         assert b2.open(path)[:] == A.tobytes()
 
 
-@pytest.mark.parametrize("name", ["rename", "lexists"])
-def test_an_exception_while_what_is_there_is_put_aside(monkeypatch, tmp_path, name):
+@pytest.mark.parametrize("name", ["lexists", "isdir", "listdir"])
+def test_an_exception_while_what_is_there_is_looked_at(monkeypatch, tmp_path, name):
     path = tmp_path / "f"
     b2.SChunk(data=A.tobytes(), urlpath=path, contiguous=False).close()
-    functions = os if name == "rename" else os.path
+    functions = os if name == "listdir" else os.path
     function = getattr(functions, name)
 
     def interrupted(*args):
