@@ -195,6 +195,12 @@ typedef enum step {
     CLEAR,
     TRANSACTION,
     ROLLBACK,
+    VLBLOCKS,
+    ND_WRITE,
+    ND_GROW,
+    ND_SHRINK,
+    UNCHECKED,
+    CHECKED,
     COPY,
     FLUSH,
     SETTLE,
@@ -207,11 +213,12 @@ enum { TYPESIZE = 4, SMALL_CHUNK = 1000, LARGE_CHUNK = 150000, META_LEN = 250, M
 typedef struct scenario {
     const char *name;
     step steps[MAX_STEPS]; /* those before RECORDED are preparation */
-    int is_large, has_long_header, no_checksums, is_of_files;
+    int is_large, has_long_header, no_checksums, is_of_files, is_array;
 } scenario;
 
 #define RECORDED NSTEPS
 #define BASE     CREATE, APPEND, APPEND, APPEND, APPEND, APPEND, VLMETA_SET, CLOSE, RECORDED, OPEN
+#define ARRAY    CREATE, APPEND, ND_GROW, ND_WRITE, VLMETA_SET, CLOSE, RECORDED, OPEN
 
 /* Every kind of edit after opening, with an append before and behind it, and longer ones. */
 static const scenario scenarios[] = {
@@ -273,6 +280,23 @@ static const scenario scenarios[] = {
                  APPEND, UPDATE, FLUSH,  UPDATE,      FLUSH,  UPDATE,       APPEND,
                  CLOSE,  OPEN,   APPEND, TRANSACTION, APPEND, CLOSE },
       .no_checksums = 1 },
+    /* Records of both kinds beside each other, and where one kind took the place of the other. */
+    { .name = "checksums off and on",
+      .steps = { BASE, UNCHECKED, APPEND, UPDATE, APPEND, CHECKED, APPEND, UPDATE, UNCHECKED,
+                 UPDATE, DELETE, CHECKED, UPDATE, INSERT, FLUSH, UNCHECKED, APPEND, CLOSE } },
+    { .name = "blocks of any sizes",
+      .steps = { CREATE, CLOSE, RECORDED, OPEN, VLBLOCKS, VLBLOCKS, FLUSH, VLBLOCKS, DELETE,
+                 VLBLOCKS, CLOSE } },
+    { .name = "write an array",
+      .steps = { ARRAY, ND_WRITE, ND_WRITE, FLUSH, ND_WRITE, CLOSE },
+      .is_array = 1 },
+    { .name = "resize an array",
+      .steps = { ARRAY, ND_GROW, ND_WRITE, ND_SHRINK, ND_WRITE, ND_GROW, FLUSH, ND_SHRINK, ND_GROW,
+                 CLOSE },
+      .is_array = 1 },
+    { .name = "resize and compact",
+      .steps = { ARRAY, ND_SHRINK, COMPACT, ND_GROW, ND_WRITE, COMPACT, ND_SHRINK, CLOSE },
+      .is_array = 1 },
     { .name = "large",
       .steps = { BASE, APPEND, APPEND, UPDATE, APPEND, APPEND, UPDATE, APPEND, APPEND, UPDATE,
                  DELETE, UPDATE, APPEND, CLOSE },
@@ -292,6 +316,19 @@ typedef struct world {
     uint8_t *data; /* 4 chunks */
     b2c_error err;
 } world;
+
+/* The arrays: chunks of SMALL_CHUNK bytes.  ND_GROW and ND_SHRINK go between these shapes. */
+enum { ND_ROWS = 23, ND_COLS = 60, ND_FEW_ROWS = 13, ND_FEW_COLS = 30 };
+
+static inline b2c_nd nd_of_world(void)
+{
+    return (b2c_nd){ .size = sizeof(b2c_nd),
+                     .ndim = 2,
+                     .itemsize = TYPESIZE,
+                     .shape = { 5, 20 },
+                     .chunks = { 10, 25 },
+                     .blocks = { 5, 25 } };
+}
 
 /* Ramps and noise in turns, of n bytes. */
 static inline uint8_t *new_data(world *w, size_t n)
@@ -326,6 +363,7 @@ static inline b2c_status world_new(world *w, uint8_t replaces)
     uint8_t first[10] = { 0xC4, 8 }, more[META_LEN] = { 0xC4, META_LEN - 2 }; /* msgpack */
     const void *contents[] = { first, more, more, more };
     const uint32_t lens[] = { sizeof first, sizeof more, sizeof more, sizeof more };
+    uint32_t nd_len = 0;
     b2c_schunk_params p;
     b2c_schunk_params_init(&p);
     p.storage = w->storage;
@@ -340,6 +378,21 @@ static inline b2c_status world_new(world *w, uint8_t replaces)
     p.meta_names = names;
     p.meta_contents = contents;
     p.meta_lens = lens;
+    if (w->scenario->is_array) {
+        b2c_nd nd = nd_of_world();
+        static const char *const nd_name[] = { "b2nd" };
+        size_t len = 0;
+        b2c_status st = b2c_nd_meta_encode(&nd, "<i4", 3, more, sizeof more, &len, &w->err);
+        if (st != B2C_OK) {
+            return st;
+        }
+        contents[0] = more;
+        nd_len = (uint32_t)len;
+        p.meta_names = nd_name;
+        p.meta_lens = &nd_len;
+        p.nmeta = 1;
+        p.cparams.blocksize = (uint32_t)b2c_nd_blocksize(&nd);
+    }
     return b2c_schunk_new(&p, &w->s, &w->err);
 }
 
@@ -510,6 +563,32 @@ static inline b2c_status world_data_step(world *w, step kind, uint64_t nchunks, 
     }
 }
 
+static inline b2c_status world_vlblocks(world *w)
+{
+    const uint8_t *p = new_data(w, w->chunk_len);
+    const void *blocks[] = { p, p + 100, p + 101 };
+    const size_t lens[] = { 100, 1, 50 + w->seed * 37 % 800 };
+    return b2c_schunk_append_vlblocks(w->s, w->ctx, blocks, lens, 3, &w->err);
+}
+
+/* A box across chunks, some of which it holds all items of; another shape. */
+static inline b2c_status world_nd_step(world *w, step kind)
+{
+    static const uint64_t one[2] = { 1, 1 }, large[2] = { ND_ROWS, ND_COLS },
+                          small[2] = { ND_FEW_ROWS, ND_FEW_COLS };
+    b2c_nd nd = { .size = sizeof nd };
+    b2c_status st = b2c_nd_from_schunk(w->s, &nd, &w->err);
+    if (st != B2C_OK) {
+        return st;
+    }
+    if (kind != ND_WRITE) {
+        return b2c_nd_resize(w->s, w->ctx, &nd, kind == ND_GROW ? large : small, &w->err);
+    }
+    const uint64_t start[2] = { 3, 0 }, count[2] = { nd.shape[0] - 3, nd.shape[1] / 2 + 3 };
+    size_t n = (size_t)(count[0] * count[1] * TYPESIZE);
+    return b2c_nd_write(w->s, w->ctx, &nd, start, count, one, new_data(w, n), n, &w->err);
+}
+
 static inline b2c_status world_close(world *w)
 {
     b2c_schunk *s = w->s;
@@ -540,6 +619,15 @@ static inline b2c_status world_step(world *w, step kind)
     case TRANSACTION:
     case ROLLBACK:
         return world_transaction(w, kind == TRANSACTION);
+    case VLBLOCKS:
+        return world_vlblocks(w);
+    case ND_WRITE:
+    case ND_GROW:
+    case ND_SHRINK:
+        return world_nd_step(w, kind);
+    case UNCHECKED:
+    case CHECKED:
+        return b2c_schunk_set_checksums(w->s, kind == CHECKED, 1, &w->err);
     case COPY:
         return world_copy(w);
     case FLUSH:
