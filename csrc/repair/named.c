@@ -32,6 +32,18 @@ b2c_status b2i_named_count(const b2c_schunk *s, uint64_t *named, uint64_t *there
     return B2C_OK;
 }
 
+bool b2i_named_has_odd(const b2i_state *now)
+{
+    uint64_t n = now->entries == NULL ? now->nchunks != 0 : now->nchunks;
+    for (uint64_t i = 0; i < n; i++) {
+        b2i_entry e = b2i_state_entry(now, i);
+        if ((e & B2I_ENTRY_SPECIAL) != 0 && !b2i_is_special_entry(e)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Of the entries that name the same chunk the first keeps it. */
 static b2c_status keep_once(b2i_state *now, b2c_error *err)
 {

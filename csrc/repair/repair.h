@@ -77,6 +77,9 @@ b2c_status b2i_sound_chunk(const b2c_schunk *s, b2i_entry entry, b2c_ctx *ctx, b
  */
 b2c_status b2i_named_count(const b2c_schunk *s, uint64_t *named, uint64_t *there, b2c_error *err);
 
+/* Whether there are entries that no writer makes. */
+bool b2i_named_has_odd(const b2i_state *now);
+
 /*
  * Of the entries that name the same chunk the first keeps it, others become B2I_ENTRY_SHARED.
  * b2i_places_room() knows then how far each reaches.

@@ -241,19 +241,6 @@ static b2c_status find_header_end(parts *p, b2i_metas *metas, b2c_error *err)
 
 /* ---- index and trailer ---- */
 
-/* Whether there are entries that no writer makes. */
-static bool has_odd(const b2i_state *now)
-{
-    uint64_t n = now->entries == NULL ? now->nchunks != 0 : now->nchunks;
-    for (uint64_t i = 0; i < n; i++) {
-        b2i_entry e = b2i_state_entry(now, i);
-        if ((e & B2I_ENTRY_SPECIAL) != 0 && !b2i_is_special_entry(e)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* Marks entries of kinds that do not exist. */
 static void mark_lost(b2i_state *now)
 {
@@ -419,7 +406,7 @@ static b2c_status load_file(parts *p, b2i_salvage *out, b2c_error *err)
         B2I_TRY(behind > 0 ? read_trailer(p, behind, out->s, err) : B2C_OK);
     }
     B2I_TRY(b2i_named_count(out->s, &named, &there, err));
-    if (out->has_index && there == named && !has_odd(&out->s->now)) {
+    if (out->has_index && there == named && !b2i_named_has_odd(&out->s->now)) {
         return B2C_OK;
     }
     return scan_file(p, out->has_index && there >= named - there, out, err);
@@ -561,12 +548,17 @@ static b2c_status open_usually(const b2i_salvage_job *job, const char *path, boo
         return st;
     }
     /* A fingerprint vouches for the index. */
-    *usable = (there == named && !has_odd(&out->s->now)) || out->s->store->is_trusted;
+    *usable = (there == named && !b2i_named_has_odd(&out->s->now)) || out->s->store->is_trusted;
     if (!*usable) {
         b2i_schunk_abandon(out->s);
         out->s = NULL;
-        (void)b2i_fail_sizes(&why, B2C_E_CORRUPT, B2C_NO_OFFSET,
-                             "some entries of the index do not lead to chunks", named, there);
+        if (there != named) {
+            (void)b2i_fail_sizes(&why, B2C_E_CORRUPT, B2C_NO_OFFSET,
+                                 "some entries of the index do not lead to chunks", named, there);
+        } else {
+            (void)b2i_fail(&why, B2C_E_CORRUPT, B2C_NO_OFFSET,
+                           "some entries of the index are of a kind that no writer makes");
+        }
         why.field = "index";
         return b2i_note(job->to, B2C_PART_FRAME, NULL, 0, &why, err);
     }

@@ -232,15 +232,12 @@ static void test_listing(void)
     remove_path(to);
 }
 
-/* An entry that is no number of a chunk file leads nowhere: not to the file with its low digits. */
-static void test_large_number(void)
+/* A directory of a few chunk files without checksums, of whose index one entry is another one. */
+static void make_dir_with_entry(int nfiles, b2i_entry entry)
 {
-    enum { NFILES = 3 };
     uint8_t data[CHUNK], record[B2I_DIR_RECORD_LEN];
     b2i_frame_image image = { 0 };
-    b2c_repair_result r = { 0 };
     b2c_schunk_params p;
-    b2c_repair_params rp;
     b2c_schunk *s = NULL;
     int folder;
     b2c_schunk_params_init(&p);
@@ -248,22 +245,56 @@ static void test_large_number(void)
     p.path = from;
     p.checksums = 0;
     CHECK_EQ(b2c_schunk_new(&p, &s, &err), B2C_OK);
-    for (int i = 0; i < NFILES; i++) {
+    for (int i = 0; i < nfiles; i++) {
         memset(data, i, sizeof data);
         data[0] = 99;
         CHECK_EQ(b2c_schunk_append(s, ctx, data, sizeof data, &err), B2C_OK);
     }
-    s->now.entries[1] = (b2i_entry)1 << 32;
+    s->now.entries[1] = entry;
     CHECK_EQ(b2i_fs_dir_open(from, &folder, &err), B2C_OK);
-    CHECK_EQ(b2i_dir_replace_index(folder, &s->now, NFILES, s->store, false, &image, record, &err),
+    CHECK_EQ(b2i_dir_replace_index(folder, &s->now, (uint64_t)nfiles, s->store, false, &image,
+                                   record, &err),
              B2C_OK);
     b2i_frame_image_free(&image);
     b2i_fs_dir_close(folder);
     b2i_schunk_abandon(s);
+}
+
+/* An entry that is no number of a chunk file leads nowhere: not to the file with its low digits. */
+static void test_large_number(void)
+{
+    enum { NFILES = 3 };
+    b2c_repair_result r = { 0 };
+    b2c_repair_params rp;
+    make_dir_with_entry(NFILES, (b2i_entry)1 << 32);
     b2c_repair_params_init(&rp);
     CHECK_EQ(b2c_repair(from, to, &rp, &r, &err), B2C_OK);
     CHECK_EQ(r.nkept, NFILES - 1);
     CHECK_EQ(r.nlost, 1);
+    remove_path(from);
+    remove_path(to);
+}
+
+static int hear_of_kind(void *handle, const b2c_repair_note *note)
+{
+    (void)handle;
+    nbad_notes += strstr(note->error->what, "a kind that no writer makes") != NULL;
+    CHECK(note->error->expected != note->error->actual || note->error->expected == 0);
+    return 0;
+}
+
+/* One of a kind that does not exist is not said to lead to no chunk. */
+static void test_odd_entry(void)
+{
+    enum { NFILES = 3 };
+    b2c_repair_result r = { 0 };
+    b2c_repair_params rp;
+    make_dir_with_entry(NFILES, B2I_ENTRY_ZERO | 1);
+    b2c_repair_params_init(&rp);
+    rp.note = hear_of_kind;
+    nbad_notes = 0;
+    CHECK_EQ(b2c_repair(from, to, &rp, &r, &err), B2C_OK);
+    CHECK(nbad_notes > 0);
     remove_path(from);
     remove_path(to);
 }
@@ -380,6 +411,7 @@ int main(void)
     test_nothing_left();
     test_listing();
     test_large_number();
+    test_odd_entry();
     test_shaped_chunks(B2C_CODEC_BLOSCLZ, NDCELL);
     if (b2c_codec_available(ZFP_ACC)) {
         test_shaped_chunks(ZFP_ACC, B2C_FILTER_NONE);
