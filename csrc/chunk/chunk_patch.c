@@ -56,10 +56,14 @@ static b2c_status block_bytes(const patch_job *j, const b2i_chunk *old, uint32_t
                             out, err);
 }
 
-/* Header, table and blocks in order; *len 0 when they do not fit into cap. */
+/*
+ * Header, table and blocks in order; *len 0 when they do not fit into cap, or one is so short that
+ * it cannot be decoded, nor the chunk be opened when it is the last.
+ */
 static b2c_status assemble(const patch_job *j, const b2i_chunk *old, const uint32_t *which,
                            uint8_t *dst, size_t cap, size_t *len, b2c_error *err)
 {
+    enum { MIN_BLOCK = 4 }; /* the size of a stream */
     b2i_scratch scratch = { 0 };
     b2i_span bytes;
     size_t used = B2C_HEADER_LEN + 4 * (size_t)old->head.nblocks;
@@ -73,7 +77,7 @@ static b2c_status assemble(const patch_job *j, const b2i_chunk *old, const uint3
     }
     for (uint32_t i = 0; st == B2C_OK && i < old->head.nblocks; i++) {
         st = block_bytes(j, old, i, which, &scratch, &bytes, err);
-        if (st != B2C_OK || bytes.n == 0 || bytes.n > cap - used) {
+        if (st != B2C_OK || bytes.n < MIN_BLOCK || bytes.n > cap - used) {
             used = 0;
             break;
         }

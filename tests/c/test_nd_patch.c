@@ -132,6 +132,35 @@ static void test_patch_with_other_parameters(void)
     b2c_schunk_free(s);
 }
 
+/*
+ * A block of which next to nothing is left would, at the end of the new chunk, make all of that
+ * unreadable: it is found out, and what can be read stays so.
+ */
+static void test_patch_beside_a_stub(void)
+{
+    enum { STUB = NBLOCKS - 1, SOUND = 4 };
+    b2c_schunk *s = nd_array_new(&nd, NULL, 0);
+    stored *before = malloc(sizeof *before);
+    uint32_t *items = malloc(NBLOCKS * BLOCK * 4), value = 1;
+    uint64_t start = SOUND * BLOCK + 5, one = 1;
+    for (uint32_t i = 0; i < NBLOCKS * BLOCK; i++) {
+        items[i] = i / 5 * 3;
+    }
+    CHECK_EQ(b2c_nd_append_chunks(s, ctx, &nd, 0, 1, items, 4 * nd.shape[0], NULL), B2C_OK);
+    load(s, before);
+    b2i_st32le(before->bytes + B2C_HEADER_LEN + (size_t)4 * STUB, before->chunk.starts[2] - 1);
+    b2i_chunk_close(&before->chunk);
+    CHECK_EQ(b2c_schunk_update_chunk(s, 0, before->bytes, before->len, NULL), B2C_OK);
+    CHECK_EQ(b2c_nd_read(s, ctx, &nd, &start, &one, &one, &value, 4, NULL), B2C_OK);
+    CHECK_EQ(value, items[start]);
+    CHECK_EQ(b2c_nd_write(s, ctx, &nd, &start, &one, &one, &start, 4, NULL), B2C_E_CORRUPT);
+    CHECK_EQ(b2c_nd_read(s, ctx, &nd, &start, &one, &one, &value, 4, NULL), B2C_OK);
+    CHECK_EQ(value, items[start]);
+    free(before);
+    free(items);
+    b2c_schunk_free(s);
+}
+
 int main(void)
 {
     b2c_pool *pool = NULL;
@@ -140,6 +169,7 @@ int main(void)
     CHECK_EQ(b2c_ctx_new(pool, 3, NULL, &parallel, NULL), B2C_OK);
     test_patches();
     test_patch_with_other_parameters();
+    test_patch_beside_a_stub();
     b2c_ctx_free(ctx);
     b2c_ctx_free(parallel);
     b2c_pool_free(pool);
