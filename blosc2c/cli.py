@@ -19,7 +19,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from .errors import Blosc2Error, FormatError, ParameterError
 from .params import Codec, Filter
@@ -45,6 +45,34 @@ _FILTERS = {
 
 class UsageError(Exception):
     """A mistake on the command line that argparse cannot see."""
+
+
+def _write(what: Any) -> None:
+    """Text or bytes to stdout, by whose name failures go."""
+    try:
+        if isinstance(what, str):
+            sys.stdout.write(what)
+        else:
+            sys.stdout.buffer.write(what)
+    except OSError as exc:
+        raise _of_stdout(exc) from None
+
+
+def _flush() -> None:
+    try:
+        sys.stdout.flush()
+    except OSError as exc:
+        raise _of_stdout(exc) from None
+
+
+def _of_stdout(exc: OSError) -> OSError:
+    # What it has not taken goes nowhere; else Python would complain about that at its end.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return OSError(exc.errno, exc.strerror, "standard output")
+
+
+def _print(what: object) -> None:
+    _write(f"{what}\n")
 
 
 # ---- Helpers ---------------------------------------------------------------
@@ -171,6 +199,8 @@ def _fine_bar(what: str) -> Any:
 @contextlib.contextmanager
 def _new_file(path: str, force: bool) -> Iterator[str]:
     """A temporary name next to `path` that becomes `path` when all went well."""
+    if not path:
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
     if os.path.isdir(path):
         raise UsageError(f"{path} is a directory")
     if os.path.lexists(path) and not force:
@@ -196,7 +226,7 @@ def _new_file(path: str, force: bool) -> Iterator[str]:
 
 def _output(args: argparse.Namespace, ending: str) -> str:
     """The file to write, which is of another format than the input and so never that."""
-    output: str = args.output or os.path.splitext(args.input)[0] + ending
+    output: str = os.path.splitext(args.input)[0] + ending if args.output is None else args.output
     with contextlib.suppress(OSError):  # one of them is not there
         if os.path.samefile(args.input, output):
             raise UsageError(f"{output} is the input: name another output")
@@ -342,7 +372,7 @@ def info(args: argparse.Namespace) -> int:
     from . import store
 
     with store.open(args.input, limits=_limits(args)) as obj:
-        print(json.dumps(_facts(obj), indent=2) if args.json else repr(obj.info) + _metadata(obj))
+        _print(json.dumps(_facts(obj), indent=2) if args.json else repr(obj.info) + _metadata(obj))
     return DONE
 
 
@@ -414,11 +444,10 @@ def cat(args: argparse.Namespace) -> int:
         _check_result(selection.nbytes, args)
         if args.npy:
             for part in printing.npy(selection):
-                sys.stdout.buffer.write(part)
-            sys.stdout.buffer.flush()
+                _write(part)
         else:
             for line in printing.text(selection):
-                sys.stdout.write(line)
+                _write(line)
     return DONE
 
 
@@ -448,7 +477,7 @@ def verify(args: argparse.Namespace) -> int:
         except OSError as exc:  # the other files are checked all the same
             status = _fail(exc, BAD)
             continue
-        print(report)
+        _print(report)
         status = status if report else BAD
     return status
 
@@ -478,7 +507,7 @@ def repair(args: argparse.Namespace) -> int:
     )
     for each in bar:
         each.end()
-    print(report)
+    _print(report)
     return DONE if report else BAD
 
 
@@ -490,8 +519,8 @@ def conformance(args: argparse.Namespace) -> int:
     for outcome in run(args.directory):
         number += 1
         failures += bool(outcome.problem)
-        print(outcome)
-    print(
+        _print(outcome)
+    _print(
         f"{number} files, {failures} of them FAILED" if failures else f"{number} files are as they should be"
     )
     return BAD if failures else DONE
@@ -499,7 +528,7 @@ def conformance(args: argparse.Namespace) -> int:
 
 def selftest(args: argparse.Namespace) -> int:
     """Round trips through every codec and filter of this build."""
-    print(version_report())
+    _print(version_report())
     failures = 0
     for codec in compressor_list():
         results = []
@@ -507,8 +536,8 @@ def selftest(args: argparse.Namespace) -> int:
             problem = _round_trip(codec, kind)
             failures += bool(problem)
             results.append(f"{kind.name.lower()} {problem or 'ok'}")
-        print(f"{codec.name.lower():8} {', '.join(results)}")
-    print("all round trips are fine" if not failures else f"{failures} round trips FAILED")
+        _print(f"{codec.name.lower():8} {', '.join(results)}")
+    _print("all round trips are fine" if not failures else f"{failures} round trips FAILED")
     return BAD if failures else DONE
 
 
@@ -535,8 +564,30 @@ def _round_trip(codec: Codec, kind: Filter) -> str:
 # ---- The parser ------------------------------------------------------------
 
 
+class _Parser(argparse.ArgumentParser):
+    """One that tells when help cannot be printed, and what to do with paths that look like options."""
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        self._words = sys.argv[1:] if args is None else list(args)
+        return super().parse_known_args(args, namespace)
+
+    def error(self, message: str) -> NoReturn:
+        for word in self._words:
+            if word.startswith("-") and os.path.lexists(word):
+                message += f" (the path {word} is written ./{word})"
+                break
+        super().error(message)
+
+    def _print_message(self, message: str, file: Any = None) -> None:
+        if file is None or file is not sys.stdout:
+            super()._print_message(message, file)
+            return
+        _write(message)
+        _flush()
+
+
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="blosc2c",
         description="Compressed arrays in the Blosc2 formats.",
         epilog="Exit status: 0 done, 1 bad data, 2 wrong usage.",
@@ -614,7 +665,7 @@ def main(argv: list[str] | None = None) -> int:
         if sys.stdout is None:
             raise OSError(errno.EBADF, "there is no standard output")
         status = int(args.run(args))
-        sys.stdout.flush()
+        _flush()
         return status
     except SystemExit as exc:  # argparse has said what was wrong
         return exc.code if isinstance(exc.code, int) else USAGE
@@ -622,9 +673,7 @@ def main(argv: list[str] | None = None) -> int:
         _say("interrupted")
         return 130
     except BrokenPipeError:
-        # The reader of stdout went away; keep Python from complaining about that at its end.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return BAD
+        return BAD  # the reader of stdout went away
     except (UsageError, ParameterError) as exc:
         return _fail(exc, USAGE)
     except (IndexError, KeyError, TypeError) as exc:

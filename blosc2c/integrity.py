@@ -346,7 +346,9 @@ def repair(
     """
     from . import params
 
-    source, target = params.to_path(src), params.to_path(dst)
+    source, target = params.to_path(src, "src"), params.to_path(dst, "dst")
+    if not target:
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), target)
     if mode not in ("a", "w"):
         raise ParameterError(f"repair() takes the modes 'a' and 'w', not {mode!r}", field="mode")
     if lost not in ("zeros", "drop"):

@@ -446,8 +446,10 @@ def check_durability(level: Any) -> int:
     return DURABILITY[level]
 
 
-def to_path(urlpath: str | bytes | os.PathLike[str]) -> str:
+def to_path(urlpath: str | bytes | os.PathLike[str], name: str = "urlpath") -> str:
     """A path as str, without slashes at its end; bytes and os.PathLike are accepted, URLs are refused."""
+    if not isinstance(urlpath, str | bytes | os.PathLike):
+        raise TypeError(f"{name} must be str, bytes or os.PathLike, not {type(urlpath).__name__}")
     path = os.fsdecode(urlpath)
     if "://" in path:
         raise ParameterError(f"{path!r} is a URL; only local paths can be opened", field="urlpath")

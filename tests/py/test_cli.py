@@ -404,3 +404,47 @@ def expected_text(items):
     if items.ndim < 3:
         return lines(items)
     return "\n".join(lines(plane) for plane in items.reshape(-1, *items.shape[-2:]))
+
+
+def with_stdout_to(path: str, *args: object, cwd, unbuffered: bool) -> tuple[int, str]:
+    command = [sys.executable, *["-u"] * unbuffered, "-m", "blosc2c", *map(str, args)]
+    with open(path, "wb") as stdout:
+        out = subprocess.run(command, stdout=stdout, stderr=subprocess.PIPE, text=True, cwd=cwd, timeout=120)
+    return out.returncode, out.stderr
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no full device")
+@pytest.mark.parametrize("unbuffered", [False, True])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--help"],
+        ["--version"],
+        ["cat", "--help"],
+        ["cat", "a.b2nd"],
+        ["cat", "--npy", "a.b2nd"],
+        ["info", "a.b2nd"],
+        ["verify", "a.b2nd"],
+    ],
+)
+def test_a_full_stdout_is_named(folder, words, unbuffered):
+    status, text = with_stdout_to("/dev/full", *words, cwd=folder, unbuffered=unbuffered)
+    assert status == 1
+    assert text == "blosc2c: standard output: No space left on device\n"
+
+
+def test_a_path_that_looks_like_an_option(folder):
+    (folder / "-x.b2nd").write_bytes((folder / "a.b2nd").read_bytes())
+    assert "the path -x.b2nd is written ./-x.b2nd" in bad("info", "-x.b2nd", cwd=folder, status=2)
+    assert "is written" not in bad("info", "-y.b2nd", cwd=folder, status=2)
+    good("info", "./-x.b2nd", cwd=folder)
+
+
+@pytest.mark.parametrize(
+    ("command", "source"),
+    [("pack", "a.npy"), ("unpack", "a.b2nd"), ("convert", "a.b2nd"), ("repair", "a.b2nd")],
+)
+@pytest.mark.parametrize("force", [[], ["--force"]])
+def test_an_empty_name_of_the_output(folder, command, source, force):
+    text = bad(command, source, "", *force, cwd=folder, status=1)
+    assert text == "blosc2c: '': No such file or directory\n"
