@@ -20,7 +20,7 @@ blosclib_version = f"{VERSION_STRING} ({VERSION_DATE})"
 
 _FOR_ARRAYS = (Codec.NDLZ, Codec.ZFP_ACC, Codec.ZFP_PREC, Codec.ZFP_RATE)
 
-_settings: dict[str, Any] = {"codec": Codec.BLOSCLZ, "blocksize": 0, "releasegil": True}
+_settings: dict[str, Any] = {"codec": Codec.BLOSCLZ, "blocksize": 0, "releasegil": False}
 
 
 # ---- Threads ---------------------------------------------------------------
