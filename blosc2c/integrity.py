@@ -390,9 +390,24 @@ def _array_problem(path: str, report: RepairReport, limits: bounds.Limits | None
     return ""
 
 
+def _move(path: str, target: str, aside: str) -> None:
+    """Give what is at `path` the name `target`; what is there goes `aside`, or with it when both are files."""
+    if not os.path.isdir(path) and not os.path.isdir(target):
+        os.replace(path, target)
+        return
+    with contextlib.suppress(FileNotFoundError):
+        os.rename(target, aside)
+    try:
+        os.rename(path, target)
+    except BaseException:
+        with contextlib.suppress(FileNotFoundError):
+            os.rename(aside, target)
+        raise
+
+
 def _repair(report: RepairReport, c: Any, limits: bounds.Limits | None) -> None:
     """Write under a temporary name in the target's directory, then give it its own."""
-    from .replacing import remove_urlpath
+    from .replacing import check_removable, remove_urlpath
 
     result, err = ffi.new("b2c_repair_result *"), new_error()
     folder, name = os.path.split(report.target)
@@ -411,8 +426,7 @@ def _repair(report: RepairReport, c: Any, limits: bounds.Limits | None) -> None:
             c.forget_dtype, c.note = True, ffi.NULL
             status = lib.b2c_repair(os.fsencode(report.path), os.fsencode(path), c, result, err)
             check(status, err, report.path)
-        with contextlib.suppress(FileNotFoundError):
-            remove_urlpath(report.target)
-        os.rename(path, report.target)
+        check_removable(report.target)
+        _move(path, report.target, os.path.join(temporary, "old" if name != "old" else "older"))
     report.nchunks, report.nkept, report.nlost = result.nchunks, result.nkept, result.nlost
     report.has_index = bool(result.has_index)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import shutil
 import struct
@@ -371,6 +372,34 @@ def test_targets(tmp_path):
     assert b2.verify(tmp_path / "a").ok
     b2.repair(tmp_path / "a", tmp_path / "b", mode="w")
     assert b2.verify(tmp_path / "b").ok
+
+
+@pytest.mark.parametrize("contiguous", [True, False])
+@pytest.mark.parametrize("kind", ["file", "directory", "link"])
+def test_what_is_replaced_stays_until_the_end(tmp_path, monkeypatch, kind, contiguous):
+    make_schunk("ours", tmp_path / "a")
+    target, real = tmp_path / "old", tmp_path / "target"
+    b2.SChunk(data=b"keep", urlpath=target if kind != "link" else real, contiguous=kind == "file").close()
+    if kind == "link":
+        target.symlink_to(real)
+    renames = {name: getattr(os, name) for name in ("rename", "replace")}
+
+    def fails(name, path, to):
+        assert os.path.lexists(target) or name == "rename"
+        if os.fspath(to) == str(target) and len(failed) == 0:
+            failed.append(path)
+            raise OSError("no more")
+        renames[name](path, to)
+
+    failed: list[str] = []
+    for name in renames:
+        monkeypatch.setattr(os, name, functools.partial(fails, name))
+    with pytest.raises(OSError, match="no more"):
+        b2.repair(tmp_path / "a", target, mode="w", contiguous=contiguous)
+    assert len(failed) == 1 and b2.open(target)[:] == b"keep"
+    b2.repair(tmp_path / "a", target, mode="w", contiguous=contiguous)
+    assert b2.verify(target).ok and target.is_dir() != contiguous
+    assert set(os.listdir(tmp_path)) == {"a", "old"} | ({"target"} if kind == "link" else set())
 
 
 def test_an_exception_stops_it(tmp_path):
