@@ -174,8 +174,8 @@ static int seals(step kind)
 static int may_wait(step kind)
 {
     return kind == APPEND || kind == APPEND_SHORT || kind == INSERT || kind == UPDATE ||
-           kind == UPDATE_ZEROS || kind == UPDATE_VALUE || kind == ROLLBACK || kind == UNCHECKED ||
-           kind == CHECKED;
+           kind == UPDATE_ZEROS || kind == UPDATE_VALUE || kind == ROLLBACK || kind == VLBLOCKS ||
+           kind == UNCHECKED || kind == CHECKED;
 }
 
 /* Directories are not compacted: what waits goes on waiting. */
