@@ -534,8 +534,11 @@ static b2c_status create_dir(const b2c_schunk_params *p, b2c_schunk *s, b2c_erro
 /* A directory at a place that is this process's as long as it is open there. */
 static b2c_status make_place(const char *place, int *dir, b2c_error *err)
 {
-    b2i_unborn_clear(place, true);
     b2c_status st = b2i_fs_dir_make(place, err);
+    if (st == B2C_E_EXISTS) {
+        b2i_unborn_clear(place, true);
+        st = b2i_fs_dir_make(place, err);
+    }
     if (st == B2C_E_EXISTS) {
         return b2i_fail(err, B2C_E_CONFLICT, B2C_NO_OFFSET,
                         "somebody else is about to make a frame at this path");

@@ -79,8 +79,11 @@ b2c_status b2i_file_start_draft(b2i_file_store *f, b2c_error *err)
     b2i_io *io;
     char *path;
     B2I_TRY(b2i_fs_beside(f->path, DRAFT_SUFFIX, &path, err));
-    b2i_unborn_clear(path, true);
     b2c_status st = b2i_io_temporary_open(path, &io, err);
+    if (st == B2C_E_CONFLICT) { /* a directory may have been left there */
+        b2i_unborn_clear(path, true);
+        st = b2i_io_temporary_open(path, &io, err);
+    }
     b2i_free(path);
     B2I_TRY(st);
     f->old_io = f->io;

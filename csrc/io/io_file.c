@@ -449,16 +449,21 @@ b2c_status b2i_fs_rename(int dir, const char *from, const char *to, b2c_error *e
     return B2C_OK;
 }
 
-b2c_status b2i_fs_publish(const char *from, const char *to, b2c_error *err)
+/* 0 or an errno; what appears in between is replaced. */
+static int rename_to_nothing(const char *from, const char *to)
 {
     struct stat info;
+    return lstat(to, &info) == 0 ? EEXIST : rename(from, to) != 0 ? errno : 0;
+}
+
+b2c_status b2i_fs_publish(const char *from, const char *to, b2c_error *err)
+{
     int why =
         FAILS(B2I_CALL_RENAME, .dir = B2I_FS_CWD, .name = from, .to = to) || link(from, to) != 0
             ? errno
             : 0;
     if (why == EPERM || why == ENOTSUP || why == EOPNOTSUPP || why == ENOSYS || why == EMLINK) {
-        /* No links in this file system; renaming replaces what appears in between. */
-        why = lstat(to, &info) == 0 ? EEXIST : rename(from, to) != 0 ? errno : 0;
+        why = rename_to_nothing(from, to); /* no links in this file system */
     }
     if (why == EEXIST) {
         return fail_exists(err);
@@ -492,12 +497,11 @@ static int rename_with(int flags, const char *from, const char *to)
 
 b2c_status b2i_fs_publish_dir(const char *from, const char *to, b2c_error *err)
 {
-    struct stat info;
     int why = FAILS(B2I_CALL_RENAME, .dir = B2I_FS_CWD, .name = from, .to = to)
                   ? errno
                   : rename_with(NO_REPLACE, from, to);
     if (why == ENOSYS || why == EINVAL) {
-        why = lstat(to, &info) == 0 ? EEXIST : rename(from, to) != 0 ? errno : 0;
+        why = rename_to_nothing(from, to);
     }
     if (why == EEXIST || why == ENOTEMPTY || why == ENOTDIR) {
         return fail_exists(err);
