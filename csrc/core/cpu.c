@@ -13,7 +13,6 @@ void b2i_cpu_limit(unsigned allowed)
 
 #if defined(__x86_64__) || defined(__i386__)
 #include <cpuid.h>
-#include <stdbool.h>
 #include <stdint.h>
 
 enum {
@@ -41,25 +40,28 @@ static uint32_t saved_states(void)
     return low;
 }
 
-/* From the answer to leaf 1; families up to 19h are Zen 4 and older. */
-static bool is_amd_since_zen5(unsigned version)
+/* How memory is copied best, from the answer to leaf 1.  AMD's family 19h ends with Zen 4. */
+static unsigned ways_of_copying(unsigned version)
 {
     unsigned eax, ebx, ecx, edx;
     const unsigned family = (version >> 8 & 15) + (version >> 20 & 255);
-    return __get_cpuid(0, &eax, &ebx, &ecx, &edx) && ecx == signature_AMD_ecx && family >= 0x1A;
+    if (!__get_cpuid(0, &eax, &ebx, &ecx, &edx)) {
+        return 0;
+    }
+    if (ecx == signature_INTEL_ecx) {
+        return B2I_CPU_SLOW_PAGES;
+    }
+    return ecx == signature_AMD_ecx && family >= 0x1A ? B2I_CPU_FAST_STRINGS : 0;
 }
 
 static unsigned detect(void)
 {
     unsigned eax, ebx, ecx, edx;
-    unsigned features = 0;
 
     if (!__get_cpuid(1, &eax, &ebx, &ecx, &edx)) {
         return 0;
     }
-    if (is_amd_since_zen5(eax)) {
-        features |= B2I_CPU_FAST_STRINGS;
-    }
+    unsigned features = ways_of_copying(eax);
     if ((edx & LEAF1_EDX_SSE2) != 0) {
         features |= B2I_CPU_SSE2;
     }

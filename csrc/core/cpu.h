@@ -11,6 +11,7 @@
 #define B2I_CPU_AVX512       8u  /* F, BW, VL, VBMI and GFNI */
 #define B2I_CPU_BMI2         16u /* and BMI1 */
 #define B2I_CPU_FAST_STRINGS 32u /* copies by 'rep movsb' are the fastest: AMD from Zen 5 on */
+#define B2I_CPU_SLOW_PAGES   64u /* copies wait at each new page unless it is prefetched: Intel */
 
 /* B2I_CPU_… bits that both the CPU and the operating system support, within the limit. */
 unsigned b2i_cpu_features(void);

@@ -29,7 +29,7 @@ static void prefetch_line(const uint8_t *p, size_t distance)
     _mm_prefetch((const char *)((uintptr_t)p + distance), _MM_HINT_T0);
 }
 
-void b2i_copy_by_lines(uint8_t *dst, const uint8_t *src, size_t n)
+static inline void copy_lines(uint8_t *dst, const uint8_t *src, size_t n, bool prefetching)
 {
     enum { AHEAD = 2048 };
     size_t done = before_line(dst);
@@ -38,8 +38,10 @@ void b2i_copy_by_lines(uint8_t *dst, const uint8_t *src, size_t n)
     for (; n - done >= LINE; done += LINE) {
         const __m128i *from = (const __m128i *)(src + done);
         __m128i *to = (__m128i *)(dst + done);
-        prefetch_line(src, done + AHEAD);
-        prefetch_line(dst, done + AHEAD); /* or each new page waits for its first lines */
+        if (prefetching) {
+            prefetch_line(src, done + AHEAD);
+            prefetch_line(dst, done + AHEAD); /* or each new page waits for its first lines */
+        }
         __m128i a = _mm_loadu_si128(from), b = _mm_loadu_si128(from + 1);
         __m128i c = _mm_loadu_si128(from + 2), d = _mm_loadu_si128(from + 3);
         _mm_store_si128(to, a);
@@ -48,6 +50,16 @@ void b2i_copy_by_lines(uint8_t *dst, const uint8_t *src, size_t n)
         _mm_store_si128(to + 3, d);
     }
     memcpy(dst + done, src + done, n - done);
+}
+
+void b2i_copy_by_lines(uint8_t *dst, const uint8_t *src, size_t n)
+{
+    copy_lines(dst, src, n, false);
+}
+
+void b2i_copy_prefetching(uint8_t *dst, const uint8_t *src, size_t n)
+{
+    copy_lines(dst, src, n, true);
 }
 
 /* One instruction.  MemorySanitizer does not see what it writes. */
@@ -79,8 +91,11 @@ static void (*copy_large)(uint8_t *dst, const uint8_t *src, size_t n) = b2i_copy
 
 static void choose_copy(void)
 {
-    if ((b2i_cpu_features() & B2I_CPU_FAST_STRINGS) != 0) {
+    const unsigned features = b2i_cpu_features();
+    if ((features & B2I_CPU_FAST_STRINGS) != 0) {
         copy_large = b2i_copy_by_string;
+    } else if ((features & B2I_CPU_SLOW_PAGES) != 0) {
+        copy_large = b2i_copy_prefetching;
     }
 }
 
@@ -104,6 +119,11 @@ void b2i_copy(uint8_t *dst, const uint8_t *src, size_t n)
 }
 
 void b2i_copy_by_lines(uint8_t *dst, const uint8_t *src, size_t n)
+{
+    memcpy(dst, src, n);
+}
+
+void b2i_copy_prefetching(uint8_t *dst, const uint8_t *src, size_t n)
 {
     memcpy(dst, src, n);
 }

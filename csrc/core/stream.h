@@ -29,11 +29,14 @@ void b2i_stream_end(void);
  * copies more than a few kB with one instruction.  Up to Zen 4 it takes, between some addresses,
  * 1.1 to 1.25 times as long as a loop for 1 MB and 2.5 times for 16 MB.  On Zen 5 it is the
  * fastest way (256 kB in .7 of the loop's time, 1 MB in .92), where glibc has a loop from 1 MB on.
+ * Prefetching takes the loop on Intel processors from .81 to .94 of glibc's speed to 1.0, and on
+ * Zen 4 to .8.
  */
 void b2i_copy(uint8_t *dst, const uint8_t *src, size_t n);
 
-/* The two ways, for b2i_copy() and tests. */
+/* The three ways, for b2i_copy() and tests. */
 void b2i_copy_by_lines(uint8_t *dst, const uint8_t *src, size_t n);
+void b2i_copy_prefetching(uint8_t *dst, const uint8_t *src, size_t n);
 void b2i_copy_by_string(uint8_t *dst, const uint8_t *src, size_t n);
 
 #endif

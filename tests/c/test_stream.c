@@ -128,6 +128,7 @@ int main(void)
     test_copy();
     check_plain_copy(b2i_copy);
     check_plain_copy(b2i_copy_by_lines);
+    check_plain_copy(b2i_copy_prefetching);
     check_plain_copy(b2i_copy_by_string);
     test_pays();
     check_filter(B2C_FILTER_SHUFFLE, 8, 5);
