@@ -28,6 +28,7 @@ _BY_REASON: dict[str, str] = {
         multiply negative nextafter not_equal positive pow prod real reciprocal
         remainder result_type round sign signbit sin sinh sqrt square startswith std subtract sum
         tan tanh tensordot trunc upper validate_expr var vecdot where e pi inf nan
+        Array FPAccuracy IndexKind diagonal euler_gamma evaluate fft open_lazyarray
         DEFAULT_COMPLEX DEFAULT_FLOAT DEFAULT_INDEX DEFAULT_INT array_from_ffi_ptr
         """,
     _TABLES: """
@@ -42,15 +43,15 @@ _BY_REASON: dict[str, str] = {
         """,
     _STORES: "DictStore EmbedStore TreeStore estore_from_cframe Ref",
     _TYPES: """
-        bool bytes complex64 complex128 float32 float64 int8 int16 int32 int64 string timestamp uint8
-        uint16 uint32 uint64 struct
+        bool bool_ bytes bytes_ complex64 complex128 float16 float32 float64 int8 int16 int32 int64
+        str_ string struct timestamp uint8 uint16 uint32 uint64
         """,
     _OBJECTS: """
         Batch BatchArray ListArray ObjectArray UTF8Array utf8 utf8_array vlbytes vlstring from_utf8
-        to_utf8 list object objectarray_from_cframe DeserializeMode UnsafeDeserializationError
+        to_utf8 list object object_ objectarray_from_cframe DeserializeMode UnsafeDeserializationError
         ChunkAlreadyWritten
         """,
-    _SORT: "sort take_along_axis",
+    _SORT: "sort argsort iter_sorted take_along_axis",
 }
 
 MISSING: dict[str, str] = {

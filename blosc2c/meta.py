@@ -339,6 +339,10 @@ class VLMeta(MutableMapping[str, Any]):
         """All values by name; LimitError when they decode to more than one vlmetalayer may."""
         return {name: decode(packed, name, self._schunk()) for name, packed in self.each()}
 
+    def to_dict(self) -> dict[bytes, Any]:
+        """All values by name, which is bytes here, as in Python-Blosc2; see getall()."""
+        return {check_name(name): value for name, value in self.getall().items()}
+
     def each(self) -> Iterator[tuple[str, bytes]]:
         """The bytes of all, which together may be as many as those of one: else LimitError."""
         nbytes, schunk = 0, self._schunk()

@@ -30,6 +30,7 @@ from .params import CParams, DParams
 from .partition import Shape, extended
 from .places import Places, Row
 from .schunk import SChunk
+from .synonyms import Synonyms
 from .views import close_view, is_closed_view, shown_of
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ def replanned(read: Callable[Concatenate[NDArray, P], T]) -> Callable[Concatenat
     return again
 
 
-class NDArray(Operators):
+class NDArray(Operators, Synonyms):
     """An array that is stored compressed, chunk by chunk, and read by slicing.
 
     Make one with asarray(), zeros()..., or open().  ``a[key]`` takes what NumPy takes and gives a
@@ -86,6 +87,7 @@ class NDArray(Operators):
     _room: tuple[Any, np.dtype[Any], Array] | None = None
     _row: Row | None = None  # what is the same for all rows
     _axes: Shape | None = None  # of a view: for each axis that of the stored array, -1 for a new one
+    _base: NDArray | None = None  # of a view: the stored array
 
     def __init__(self) -> None:
         raise TypeError("make an NDArray with asarray(), zeros()..., or open()")
@@ -208,6 +210,11 @@ class NDArray(Operators):
     def schunk(self) -> SChunk:
         """The super-chunk with the array's chunks."""
         return self._schunk
+
+    @property
+    def base(self) -> NDArray | None:
+        """The array that this one is a view of; None when it has items of its own."""
+        return self._base
 
     @property
     def urlpath(self) -> str | None:
@@ -458,19 +465,6 @@ class NDArray(Operators):
         from .oindex import OIndex
 
         return OIndex(self)
-
-    def get_fselection_numpy(self, key: Any) -> Array:
-        """The same as ``self[key]``, a name of Python-Blosc2."""
-        return self._get(key)
-
-    def get_oselection_numpy(self, key: Any) -> Array:
-        """The same as ``self.oindex[key]``, a name of Python-Blosc2."""
-        return self.oindex[tuple(key)]
-
-    def set_oselection_numpy(self, key: Any, arr: Any) -> Any:
-        """``self.oindex[key] = arr``; returns `arr`, as Python-Blosc2 does."""
-        self.oindex[tuple(key)] = arr
-        return arr
 
     @replanned
     def read_into(self, out: Buffer, key: Any = ()) -> None:

@@ -60,7 +60,7 @@ class OIndex:
     """What ``array.oindex`` gives: ``oindex[i, j]`` takes the rows i and of those the columns j.
 
     An index is an int, a slice, or a vector of ints or booleans (an array, list or tuple); a list of
-    vectors has one for each axis, as a tuple has.  Each block is decoded once, and memory
+    vectors, or an array of two axes, has one for each axis, as a tuple has.  Each block is decoded once, and memory
     is taken for the result and the vectors only.
     """
 
@@ -112,7 +112,7 @@ def parse_orthogonal(key: Any, shape: Shape) -> Box | Combined:
 
 def _entries(key: Any, shape: Shape) -> list[Any]:
     """An int, slice or vector of indices for each axis."""
-    entries = list(key) if isinstance(key, tuple) or _is_list_of_indices(key) else [key]
+    entries = list(key) if isinstance(key, tuple) or _holds_indices(key) else [key]
     dots = [i for i, entry in enumerate(entries) if entry is Ellipsis]
     if len(dots) > 1:
         raise IndexError("an index can only have a single ellipsis ('...')")
@@ -138,8 +138,10 @@ def _entries(key: Any, shape: Shape) -> list[Any]:
     return entries
 
 
-def _is_list_of_indices(key: Any) -> bool:
-    """Whether it is a list that has more than numbers in it."""
+def _holds_indices(key: Any) -> bool:
+    """Whether it is a list that has more than numbers in it, or an array of vectors of numbers."""
+    if isinstance(key, np.ndarray):
+        return key.ndim == 2 and key.dtype.kind in "iu"
     return isinstance(key, list) and any(
         isinstance(entry, list | tuple | slice) or getattr(entry, "ndim", 0) for entry in key
     )

@@ -20,6 +20,7 @@ def view_of(array: NDArray, axes: Shape) -> NDArray:
     """An array with other axes: for each of them that of this one, or -1 for one of size 1."""
     view = array.__new__(type(array))
     view._schunk, view._dtype = array._schunk, array._dtype
+    view._base = array if array._base is None else array._base
     shown = tuple(range(array.ndim)) if array._axes is None else array._axes
     view._axes = tuple(shown[axis] if axis >= 0 else -1 for axis in axes)
     with array._schunk.handle as ptr:
@@ -46,7 +47,7 @@ def close_view(view: NDArray) -> None:
     """End the use of a view; the array that it shows stays open."""
     if not is_closed_view(view):
         view._schunk.handle.drop_follower(view)
-        view._schunk = cast("SChunk", _Closed())
+        view._schunk, view._base = cast("SChunk", _Closed()), None
 
 
 def is_closed_view(array: NDArray) -> bool:

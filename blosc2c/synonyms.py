@@ -1,0 +1,69 @@
+"""Python-Blosc2's names for reads and writes of arrays that have shorter ones here.
+
+SPDX-License-Identifier: BSD-3-Clause
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from .oindex import OIndex
+
+    Corners = tuple[Sequence[int], Sequence[int]]  # the first indices of a box, and those behind its last
+
+
+class Synonyms:
+    """Methods that index in other words."""
+
+    if TYPE_CHECKING:
+
+        @property
+        def oindex(self) -> OIndex: ...
+        def __getitem__(self, key: Any) -> Any: ...
+        def __setitem__(self, key: Any, value: Any) -> None: ...
+        def read_into(self, out: Any, key: Any = ()) -> None: ...
+
+    def get_fselection_numpy(self, key: Any) -> np.ndarray[Any, Any]:
+        """``self[key]``."""
+        items: np.ndarray[Any, Any] = self[key]
+        return items
+
+    def get_oselection_numpy(self, key: Any) -> np.ndarray[Any, Any]:
+        """``self.oindex[key]``."""
+        return self.oindex[tuple(key)]
+
+    def set_oselection_numpy(self, key: Any, arr: Any) -> Any:
+        """``self.oindex[key] = arr``; returns `arr`."""
+        self.oindex[tuple(key)] = arr
+        return arr
+
+    def get_oindex_numpy(self, arr: np.ndarray[Any, Any], key: Any) -> np.ndarray[Any, Any]:
+        """``arr[...] = self.oindex[key]``; returns `arr`."""
+        arr[...] = self.oindex[tuple(key)]
+        return arr
+
+    set_oindex_numpy = set_oselection_numpy
+
+    def get_slice_numpy(self, arr: np.ndarray[Any, Any], key: Corners) -> np.ndarray[Any, Any]:
+        """Read a box to an array of its shape, which is returned; see read_into().
+
+        Parameters
+        ----------
+        key : the first index along each axis, and for each one behind the last
+        """
+        self.read_into(arr, _box(key))
+        return arr
+
+    def set_slice(self, key: Corners, ndarray: Any) -> Any:
+        """Assign to a box that `key` tells as for get_slice_numpy(); returns this array."""
+        self[_box(key)] = ndarray
+        return self
+
+
+def _box(key: Corners) -> tuple[slice, ...]:
+    start, stop = key
+    return tuple(map(slice, start, stop))

@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Attributes and methods of python-blosc2's arrays and super-chunks do here what they do there."""
+
+from __future__ import annotations
+
+import blosc2
+import numpy as np
+import pytest
+
+import blosc2c as b2
+
+BOTH = pytest.mark.parametrize("lib", [b2, blosc2], ids=["ours", "theirs"])
+ITEMS = np.arange(60, dtype="i4").reshape(6, 10)
+
+
+def array_of(lib):
+    return lib.asarray(ITEMS, chunks=(4, 5), blocks=(2, 3))
+
+
+# ---- Views -----------------------------------------------------------------
+
+
+@BOTH
+def test_views_know_what_they_show(lib):
+    a = array_of(lib)
+    row = lib.asarray(ITEMS[:1])
+    assert a.base is None and a.copy().base is None and a.slice((slice(0, 2), 1)).base is None
+    wider = lib.expand_dims(a, axis=0)
+    assert wider.base is a and lib.expand_dims(wider, axis=0).base is a
+    assert row.squeeze(0).base is row and lib.squeeze(row, axis=0).base is row
+
+
+def test_a_view_keeps_its_base_until_it_is_closed():
+    view = b2.expand_dims(array_of(b2))
+    np.testing.assert_array_equal(view.base[...], ITEMS)
+    view.close()
+    assert view.base is None
+
+
+# ---- Boxes by their corners ------------------------------------------------
+
+
+@BOTH
+def test_boxes_are_read_by_their_corners(lib):
+    a, out = array_of(lib), np.zeros((2, 3), "i4")
+    assert a.get_slice_numpy(out, ((1, 2), (3, 5))) is out
+    np.testing.assert_array_equal(out, ITEMS[1:3, 2:5])
+    np.testing.assert_array_equal(a.get_slice_numpy(arr=out, key=([4, 7], [6, 10])), ITEMS[4:, 7:])
+
+
+@BOTH
+def test_boxes_are_written_by_their_corners(lib):
+    a, want = array_of(lib), ITEMS.copy()
+    want[1:3, 2:5] = 7
+    assert a.set_slice(((1, 2), (3, 5)), np.full((2, 3), 7, "i4")) is a
+    np.testing.assert_array_equal(a[...], want)
+
+
+def test_boxes_have_the_shape_of_what_is_assigned():
+    a = array_of(b2)
+    with pytest.raises(ValueError, match="does not fit"):
+        a.set_slice(((0, 0), (2, 2)), np.ones((3, 2), "i4"))
+    with pytest.raises(ValueError, match="shape"):
+        a.get_slice_numpy(np.zeros((3, 2), "i4"), ((0, 0), (2, 2)))
+    np.testing.assert_array_equal(a[...], ITEMS)
+
+
+# ---- Orthogonal selection --------------------------------------------------
+
+VECTORS = {
+    "lists": [[4, 1], [3, 0, 9]],
+    "tuple": ([4, 1], [3, 0, 9]),
+    "arrays": [np.array([4, 1]), np.array([3, 0, 9])],
+    "an array": np.array([[4, 1, 1], [3, 0, 9]]),
+    "an array of uint8": np.array([[4, 1], [3, 9]], "u1"),
+}
+
+
+@BOTH
+@pytest.mark.parametrize("kind", VECTORS)
+def test_orthogonal_reads(lib, kind):
+    a, key = array_of(lib), VECTORS[kind]
+    want = ITEMS[np.ix_(*key)]
+    np.testing.assert_array_equal(a.oindex[key], want)
+    out = np.zeros_like(want)
+    assert a.get_oindex_numpy(out, key) is out
+    np.testing.assert_array_equal(out, want)
+
+
+@BOTH
+@pytest.mark.parametrize("kind", VECTORS)
+def test_orthogonal_writes(lib, kind):
+    key = VECTORS[kind]
+    shape = tuple(map(len, key))
+    values = np.broadcast_to(np.arange(100, 100 + shape[1], dtype="i4"), shape).copy()
+    want = ITEMS.copy()
+    want[np.ix_(*key)] = values
+    a = array_of(lib)
+    a.oindex[key] = values
+    np.testing.assert_array_equal(a[...], want)
+    a = array_of(lib)
+    assert a.set_oindex_numpy(key, values) is values
+    np.testing.assert_array_equal(a[...], want)
+
+
+@BOTH
+def test_an_array_of_vectors_has_one_for_each_axis(lib):
+    with pytest.raises((IndexError, ValueError)):
+        lib.zeros((3,)).oindex[np.array([[0, 1], [0, 1]])]
+
+
+def test_masks_of_several_axes_are_no_orthogonal_index():
+    with pytest.raises(IndexError):
+        array_of(b2).oindex[ITEMS > 3]
+
+
+# ---- Metalayers ------------------------------------------------------------
+
+
+@BOTH
+def test_vlmetalayers_as_a_dict_of_bytes(lib):
+    s = lib.SChunk()
+    assert s.vlmeta.to_dict() == {}
+    s.vlmeta["a"], s.vlmeta["é"] = (1, {"b": (2,)}), "text"
+    assert s.vlmeta.to_dict() == {b"a": (1, {"b": (2,)}), "é".encode(): "text"}
+
+
+# ---- Names that are left out ----------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["float16", "bool_", "argsort", "evaluate", "diagonal", "object_"])
+def test_names_that_are_left_out_are_explained(name):
+    assert hasattr(blosc2, name)
+    with pytest.raises(AttributeError, match=f"blosc2c has no {name}: "):
+        getattr(b2, name)
