@@ -325,6 +325,7 @@ def fromiter(iterable: Iterable[Any], shape: Any, dtype: Any, c_order: bool = Tr
 
     Parameters
     ----------
+    iterable : of an array its items, in C order
     dtype : one without a size or unit gets that of all items, which are then in memory at once
     c_order : True: items are placed in C order.  Where a row of chunks has more than 64 MB, they are
         first gathered, compressed, in a temporary file beside `urlpath`, or in memory when the new
@@ -337,6 +338,8 @@ def fromiter(iterable: Iterable[Any], shape: Any, dtype: Any, c_order: bool = Tr
     """
     shape = to_shape(shape)
     n = math.prod(shape)
+    if isinstance(iterable, np.ndarray):
+        iterable = iterable.flat
     if leaves_open(dtype):
         iterable = to_array(list(itertools.islice(iterable, n)), dtype)
     dt = settled(dtype, iterable)

@@ -125,6 +125,25 @@ def test_vlmetalayers_as_a_dict_of_bytes(lib):
     assert s.vlmeta.to_dict() == {b"a": (1, {"b": (2,)}), "é".encode(): "text"}
 
 
+# ---- Iterables -------------------------------------------------------------
+
+
+@BOTH
+@pytest.mark.parametrize("c_order", [True, False])
+@pytest.mark.parametrize("source", [ITEMS, ITEMS.T, ITEMS[::2, ::3], ITEMS.reshape(3, 2, 10)])
+def test_arrays_are_iterated_item_by_item(lib, source, c_order):
+    shape = source.size // 2, 2
+    a = lib.fromiter(source, shape, "f8", c_order=c_order)
+    np.testing.assert_array_equal(a[...], source.reshape(shape))
+    assert a.dtype == np.float64
+
+
+def test_an_array_without_axes_has_one_item():
+    assert b2.fromiter(np.array(5), (), "i4")[()] == 5
+    with pytest.raises(ValueError, match="iterator too short"):
+        b2.fromiter(np.array(5), (2,), "i4")
+
+
 # ---- Names that are left out ----------------------------------------------
 
 
