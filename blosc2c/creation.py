@@ -13,7 +13,6 @@ from __future__ import annotations
 import contextlib
 import itertools
 import math
-import operator
 import os
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -32,7 +31,7 @@ from .filling import fill_from
 from .indexing import parse_key
 from .ndarray import Array, NDArray
 from .ndedit import as_items
-from .params import Codec, CParams, Keeping, SpecialValue, Storage, to_cparams, to_dparams, to_path
+from .params import Codec, CParams, Keeping, SpecialValue, to_cparams, to_dparams, to_index, to_path
 from .partition import (
     LONG_BLOCK_NBYTES,
     Shape,
@@ -158,7 +157,7 @@ def _same_place(source: NDArray, kwargs: Mapping[str, Any]) -> None:
     storage = kwargs.get("storage")
     path = kwargs.get("urlpath", kwargs.get("path"))
     if storage is not None:
-        path = storage.urlpath if isinstance(storage, Storage) else storage.get("urlpath")
+        path = params.storage_fields(storage).get("urlpath")
     if path is None or source.urlpath is None or not os.path.exists(path := to_path(path)):
         return
     if os.path.exists(source.urlpath) and os.path.samefile(path, source.urlpath):
@@ -510,6 +509,10 @@ def arange(
         raise ZeroDivisionError("step must not be zero")  # as in NumPy
     try:
         n = max(math.ceil((stop - start) / step), 0)
+    except TypeError:
+        raise TypeError(
+            f"start {start!r}, stop {stop!r} and step {step!r} must be numbers, or dates"
+        ) from None
     except (OverflowError, ValueError):
         raise ParameterError(f"from {start} to {stop} there is no number of steps of {step}") from None
     shape = (n,) if shape is None else to_shape(shape)
@@ -544,12 +547,16 @@ def linspace(
     """
     if num is None:
         num = 50 if shape is None else math.prod(to_shape(shape))
+    num = to_index(num, "num")
     shape = (num,) if shape is None else to_shape(shape)
     if math.prod(shape) != num:
         raise ParameterError(f"shape {shape} has {math.prod(shape)} items, num is {num}", field="shape")
-    dt = np.dtype(np.result_type(start, stop, float) if dtype is None else dtype)
     gaps = num - 1 if endpoint else num
-    step = (stop - start) / gaps if gaps > 0 else 0.0
+    try:
+        step = (stop - start) / gaps if gaps > 0 else 0.0
+    except TypeError:
+        raise TypeError(f"start {start!r} and stop {stop!r} must be numbers") from None
+    dt = np.dtype(np.result_type(start, stop, float) if dtype is None else dtype)
 
     def rule(i: Any) -> Array:
         values = np.asarray(i * step + start)
@@ -562,6 +569,7 @@ def linspace(
 
 def eye(N: int, M: int | None = None, k: int = 0, dtype: Any = np.float64, **kwargs: Any) -> NDArray:
     """Ones on diagonal `k` and zeros elsewhere, as numpy.eye(); only the chunks on it are made."""
+    k = to_index(k, "k")
     shape = to_shape((N, N if M is None else M))
 
     def fill(new: NDArray) -> None:
@@ -664,7 +672,7 @@ def _full_shape(shape: Any, nitems: int) -> Shape:
 
 def _axis(axis: Any, ndim: int) -> int:
     """The number of an axis from 0 on; numpy.exceptions.AxisError when there is none of this number."""
-    number = operator.index(axis)
+    number = to_index(axis, "axis")
     if not -ndim <= number < ndim:
         raise AxisError(number, ndim)
     return number % ndim
@@ -723,7 +731,7 @@ def permute_dims(arr: Any, axes: Sequence[int] | None = None, **kwargs: Any) -> 
     """
     source = arr if is_source(arr) else np.asarray(arr)
     ndim = len(source.shape)
-    order = tuple(range(ndim))[::-1] if axes is None else tuple(operator.index(a) for a in axes)
+    order = tuple(range(ndim))[::-1] if axes is None else tuple(to_index(a, "each of axes") for a in axes)
     if sorted(a + ndim if a < 0 else a for a in order) != list(range(ndim)):
         raise ParameterError(f"axes {axes} must name each of the {ndim} axes once", field="axes")
     order = tuple(a % ndim for a in order)

@@ -15,7 +15,7 @@ from . import _ffi
 from ._ffi import check, ffi, in_buffer, lib, new_error
 from .errors import ChunkIndexError, ParameterError
 from .handles import Handle
-from .params import SpecialValue, check_durability
+from .params import SpecialValue, check_durability, to_index
 
 if TYPE_CHECKING:
     from ._ffi import Buffer
@@ -163,7 +163,7 @@ class Editing:
         value : for SpecialValue.VALUE one item: bytes of typesize, a NumPy scalar of
             that size, or a bool, int, float or complex, stored as such in typesize bytes
         """
-        if nitems < 0:
+        if to_index(nitems, "nitems") < 0:
             raise ParameterError(f"nitems must not be negative: {nitems}", field="nitems")
         kind, item = self._special(special_value, value)
         self._edit(lib.b2c_schunk_fill_special, nitems * self.typesize, kind, item)
@@ -191,14 +191,14 @@ class Editing:
 
     def _set_slice(self, src: Any, start: int | None, stop: int | None) -> None:
         typesize, n = self.typesize, len(self)
-        first = 0 if start is None else operator.index(start)
+        first = 0 if start is None else to_index(start, "start")
         first = max(first + n, 0) if first < 0 else first
         if first > n:
             raise ParameterError(f"start {first} is beyond the {n} items", field="start")
         if stop is None:
             last = max(n, first + len(src) // typesize)
         else:
-            last = operator.index(stop)
+            last = to_index(stop, "stop")
             last = last + n if last < 0 else last
         last = max(last, first)
         if len(src) != (last - first) * typesize:
@@ -233,7 +233,7 @@ class Editing:
 
     def truncate(self, nitems: int) -> None:
         """Cut the super-chunk to its first `nitems` items; ValueError when there are fewer."""
-        if not 0 <= nitems <= len(self):
+        if not 0 <= to_index(nitems, "nitems") <= len(self):
             raise ParameterError(f"nitems must be between 0 and {len(self)}, not {nitems}", field="nitems")
         self._edit(lib.b2c_schunk_truncate, self._context(1 << 30), nitems * self.typesize)
 

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from enum import Enum
+from operator import index
 from typing import Any, TypeVar, cast
 
 from . import _ffi
@@ -175,12 +176,17 @@ def to_enum(kind: type[_E], value: Any, name: str, *, user_ids: bool = False) ->
         raise error(f"{name} {number} is not one of {[m.value for m in kind]}", field=name) from None
 
 
+def to_index(value: Any, name: str) -> int:
+    """`value` as an int; TypeError for what is none."""
+    try:
+        return index(value)
+    except TypeError:
+        raise TypeError(f"{name} must be an integer, not {type(value).__name__}") from None
+
+
 def to_int(value: Any, name: str, low: int, high: int) -> int:
     """`value` as an int between `low` and `high`, both included."""
-    try:
-        number = int(value.__index__())
-    except AttributeError:
-        raise TypeError(f"{name} must be an integer, not {type(value).__name__}") from None
+    number = to_index(value, name)
     if not low <= number <= high:
         raise ParameterError(f"{name} must be between {low} and {high}, not {number}", field=name)
     return number
@@ -469,6 +475,15 @@ def absolute(path: str) -> str:
 def field_names(cls: type) -> list[str]:
     """Names of the fields of a dataclass, in order."""
     return [f.name for f in fields(cls)]
+
+
+def storage_fields(storage: Any) -> dict[str, Any]:
+    """The fields of a Storage, or of a dict of some of them."""
+    if isinstance(storage, Storage):
+        return asdict(storage)
+    if not isinstance(storage, Mapping):
+        raise TypeError(f"storage must be a Storage or a dict, not {type(storage).__name__}")
+    return dict(storage)
 
 
 # What the default parameters of former versions of Python-Blosc2 held as well, as None.

@@ -13,7 +13,6 @@ import time
 import weakref
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict
-from operator import index
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from . import _ffi, limits, params
@@ -24,7 +23,17 @@ from .errors import ChunkIndexError, FrameExistsError, LimitError, ParameterErro
 from .facts import ChunkInfo, Report, codec_summary, human
 from .handles import Handle, new_out
 from .meta import Meta, VLMeta, check_name, encode
-from .params import CParams, DParams, Keeping, SpecialValue, Storage, to_cparams, to_dparams, to_int
+from .params import (
+    CParams,
+    DParams,
+    Keeping,
+    SpecialValue,
+    Storage,
+    to_cparams,
+    to_dparams,
+    to_index,
+    to_int,
+)
 from .replacing import check_removable
 from .vlblocks import VLBlocks
 
@@ -75,7 +84,7 @@ def split_storage(kwargs: dict[str, Any], where: str, error: type[Exception]) ->
         return Keeping(**{**params.storage_dflts, "contiguous": None, **fields, **safety})
     if fields:
         raise AttributeError(f"{where} takes storage or {', '.join(fields)}, not both")
-    given = asdict(storage) if isinstance(storage, Storage) else dict(storage)
+    given = params.storage_fields(storage)
     params.reject_unknown(given, _STORAGE_FIELDS, "Storage", error)
     return Keeping(**given, **safety)
 
@@ -130,7 +139,7 @@ class SChunk(Editing, Callbacks, VLBlocks):
             chunksize = DEFAULT_CHUNKSIZE
             if source is not None and len(source):
                 chunksize = min(len(source), MAX_DEFAULT_CHUNKSIZE)
-        if index(chunksize) > params.MAX_BUFFERSIZE:
+        if to_index(chunksize, "chunksize") > params.MAX_BUFFERSIZE:
             raise LimitError(
                 f"a chunk has at most {params.MAX_BUFFERSIZE} bytes, not {chunksize}",
                 field="chunksize",

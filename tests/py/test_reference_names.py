@@ -144,6 +144,33 @@ def test_an_array_without_axes_has_one_item():
         b2.fromiter(np.array(5), (2,), "i4")
 
 
+# ---- Errors that name what is wrong ----------------------------------------
+
+NAMED = {
+    "chunksize": lambda: b2.SChunk(chunksize="a"),
+    "start 0, stop 'a'": lambda: b2.arange("a"),
+    "step 'a'": lambda: b2.arange(0, 5, "a"),
+    "stop 1j": lambda: b2.arange(1j),
+    "start 'a' and stop 1": lambda: b2.linspace("a", 1, 3),
+    "num": lambda: b2.linspace(0, 1, "a"),
+    "k": lambda: b2.eye(3, k="a"),
+    "nitems": lambda: b2.SChunk().fill_special("a", b2.SpecialValue.ZERO),
+    "nitems ": lambda: b2.SChunk().truncate(1.5),
+    "start": lambda: b2.SChunk().set_slice(b"a", "a"),
+    "stop": lambda: b2.SChunk().set_slice(b"a", 0, "a"),
+    "axis": lambda: b2.zeros((2, 2)).take([0], axis="a"),
+    "each of axes": lambda: b2.permute_dims(b2.zeros((2, 2)), "ab"),
+    "storage": lambda: b2.zeros(3, storage=5),
+    "storage ": lambda: b2.zeros(3).copy(storage=5),
+}
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_errors_name_the_parameter(name):
+    with pytest.raises(TypeError, match=f"{name.strip()}.* must be "):
+        NAMED[name]()
+
+
 # ---- Names that are left out ----------------------------------------------
 
 
