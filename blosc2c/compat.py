@@ -12,6 +12,7 @@ _STORES = "collections of arrays are python-blosc2's own; use a directory of fil
 _TYPES = "use the NumPy dtype of that name"
 _OBJECTS = "only items of a fixed size are stored; use a dtype such as 'U20', or pack() for objects"
 _SORT = "read the array and use NumPy"
+_POINTERS = "it points into python-blosc2's own C library; in C, include blosc2c.h"
 
 _BY_REASON: dict[str, str] = {
     _ENGINE: """
@@ -61,10 +62,11 @@ MISSING: dict[str, str] = {
 _METHODS: dict[str, str] = {
     _ENGINE: """
         all any argmax argmin cumulative_prod cumulative_sum device max mean min prod std sum
-        to_device var where as_ffi_ptr index indexes create_index drop_index rebuild_index
+        to_device var where index indexes create_index drop_index rebuild_index
         compact_index
         """,
     _SORT: "sort argsort iter_sorted",
+    _POINTERS: "as_ffi_ptr c_array c_schunk",
 }
 
 

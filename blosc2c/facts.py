@@ -14,6 +14,17 @@ if TYPE_CHECKING:
     from .schunk import SChunk
 
 
+class Explained:
+    """What has no attribute of some name says why, when Python-Blosc2 has it."""
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            from .compat import explain_method
+
+            raise AttributeError(explain_method(type(self).__name__, name), name=name, obj=self)
+
+
 class ChunkInfo(Sequence[Any]):
     """What is known of a chunk without decoding it: a named tuple, but that a field is made when asked for.
 

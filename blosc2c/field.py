@@ -41,10 +41,10 @@ class NDField(Operators):
     dtype : np.dtype of its items; arrays in a field add their axes to `shape`
     """
 
-    def __init__(self, array: NDArray, name: Name, outer: tuple[Name, ...] = ()) -> None:
-        self._array = array
-        self.field = name
-        self._path = (*outer, name)
+    def __init__(self, ndarr: NDArray, field: Name, outer: tuple[Name, ...] = ()) -> None:
+        self._array = ndarr
+        self.field = field
+        self._path = (*outer, field)
         self._described()  # NotFoundError when there is no such field
 
     def _described(self) -> tuple[np.dtype[Any], Shape]:

@@ -564,13 +564,6 @@ class NDArray(Operators, Synonyms):
         for first in range(0, self.shape[0], rows):
             yield from self._get(slice(first, first + rows))
 
-    if not TYPE_CHECKING:
-
-        def __getattr__(self, name: str) -> Any:
-            from .compat import explain_method
-
-            raise AttributeError(explain_method(type(self).__name__, name), name=name, obj=self)
-
     # ---- chunks ------------------------------------------------------------
 
     def get_chunk(self, nchunk: int) -> bytes:

@@ -8,11 +8,13 @@ from __future__ import annotations
 from numbers import Number
 from typing import TYPE_CHECKING, Any
 
+from .facts import Explained
+
 if TYPE_CHECKING:
     import numpy as np
 
 
-class Operators:
+class Operators(Explained):
     """``==`` and ``!=`` of something compressed are those of NumPy, of all items; nothing else is computed.
 
     With what holds no items, such as None, they tell whether it is the same object.  Operators with

@@ -20,7 +20,7 @@ from ._ffi import check, ffi, in_buffer, lib, new_error, out_buffer, uninterrupt
 from .callbacks import Callbacks
 from .edit import Editing
 from .errors import ChunkIndexError, FrameExistsError, LimitError, ParameterError
-from .facts import ChunkInfo, Report, codec_summary, human
+from .facts import ChunkInfo, Explained, Report, codec_summary, human
 from .handles import Handle, new_out
 from .meta import Meta, VLMeta, check_name, encode
 from .params import (
@@ -97,7 +97,7 @@ def _check_may_replace(storage: Storage) -> None:
         raise exc
 
 
-class SChunk(Editing, Callbacks, VLBlocks):
+class SChunk(Editing, Callbacks, VLBlocks, Explained):
     """A sequence of compressed chunks that reads like one long run of items.
 
     Parameters

@@ -174,6 +174,36 @@ def test_errors_name_the_parameter(name):
 # ---- Names that are left out ----------------------------------------------
 
 
+def an_array(lib):
+    return lib.asarray(np.ones(2, [("x", "i4")]))
+
+
+@pytest.mark.parametrize(
+    ("make", "names"),
+    [
+        (an_array, ["sum", "argsort", "c_array"]),
+        (lambda lib: an_array(lib)["x"], ["sum", "where"]),
+        (lambda lib: an_array(lib).schunk, ["c_schunk"]),
+    ],
+    ids=["NDArray", "NDField", "SChunk"],
+)
+def test_attributes_that_are_left_out_are_explained(make, names):
+    ours, theirs = make(b2), make(blosc2)
+    for name in names:
+        assert hasattr(theirs, name)
+        with pytest.raises(AttributeError, match=f"^{type(theirs).__name__} has no {name}: "):
+            getattr(ours, name)
+    with pytest.raises(AttributeError, match="object has no attribute 'nothing'"):
+        ours.nothing  # noqa: B018
+
+
+@BOTH
+def test_fields_are_made_by_keywords(lib):
+    a = an_array(lib)
+    field = lib.NDField(ndarr=a, field="x")
+    assert field.ndarr is a and field[:].tolist() == [1, 1]
+
+
 @pytest.mark.parametrize("name", ["float16", "bool_", "argsort", "evaluate", "diagonal", "object_"])
 def test_names_that_are_left_out_are_explained(name):
     assert hasattr(blosc2, name)
