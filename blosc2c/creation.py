@@ -270,8 +270,7 @@ def _copy(source: NDArray, dtype: Any, kwargs: dict[str, Any]) -> NDArray:
     kwargs.setdefault("chunks", source.chunks)
     if kwargs["chunks"] == source.chunks:
         kwargs.setdefault("blocks", source.blocks)
-    if "storage" not in kwargs and kwargs.get("meta") is None:
-        kwargs["meta"] = {name: source.meta[name] for name in source.meta if name not in _OWN_META}
+    _inherit_metas(source, kwargs)
 
     def fill(new: NDArray) -> None:
         if kwargs.get("limits") is None:
@@ -599,6 +598,12 @@ def _inherit(source: Any, kwargs: dict[str, Any]) -> dict[str, Any]:
     return kwargs
 
 
+def _inherit_metas(source: NDArray, kwargs: dict[str, Any]) -> None:
+    """Make the fixed metalayers of `source` the default."""
+    if "storage" not in kwargs and kwargs.get("meta") is None:
+        kwargs["meta"] = {name: source.meta[name] for name in source.meta if name not in _OWN_META}
+
+
 def _takes_over(kwargs: Mapping[str, Any]) -> bool:
     """Whether nothing is asked for that stored chunks might not have."""
     return not {"chunks", "blocks", "cparams"} & set(kwargs)
@@ -770,8 +775,8 @@ def concat(arrays: Sequence[Any], /, axis: int = 0, **kwargs: Any) -> NDArray:
 
     The dtype is theirs when all are equal, else what NumPy's promotion makes of them (TypeError when they
     have none in common), or the `dtype` of `kwargs`.
-    Chunks, blocks and compression are those of the first array unless `kwargs` tell otherwise.  Stored
-    chunks that fit are taken over without decoding them.
+    Chunks, blocks, compression and metalayers are those of the first array unless `kwargs` tell otherwise.
+    Stored chunks that fit are taken over without decoding them.
     """
     sources = [a if is_source(a) else np.asarray(a) for a in arrays]
     if not sources:
@@ -788,13 +793,20 @@ def concat(arrays: Sequence[Any], /, axis: int = 0, **kwargs: Any) -> NDArray:
     for source in sources:
         if isinstance(source, NDArray):
             _same_place(source, kwargs)
-    if isinstance(sources[0], NDArray) and 0 not in joined.shape and 0 not in sources[0].shape:
-        kwargs.setdefault("chunks", sources[0].chunks)
-        if kwargs["chunks"] == sources[0].chunks:
-            kwargs.setdefault("blocks", sources[0].blocks)
-    return _build(
-        joined.shape, dtype, _inherit(sources[0], kwargs), lambda new: fill_from(new, joined, takes_over)
-    )
+    first = sources[0]
+    if isinstance(first, NDArray):
+        _inherit_metas(first, kwargs)
+        if 0 not in joined.shape and 0 not in first.shape:
+            kwargs.setdefault("chunks", first.chunks)
+            if kwargs["chunks"] == first.chunks:
+                kwargs.setdefault("blocks", first.blocks)
+
+    def fill(new: NDArray) -> None:
+        fill_from(new, joined, takes_over)
+        if isinstance(first, NDArray):
+            new.vlmeta.update(first.vlmeta.getall())
+
+    return _build(joined.shape, dtype, _inherit(first, kwargs), fill)
 
 
 def _common_dtype(dtypes: list[Any]) -> Any:

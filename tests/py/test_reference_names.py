@@ -125,6 +125,32 @@ def test_vlmetalayers_as_a_dict_of_bytes(lib):
     assert s.vlmeta.to_dict() == {b"a": (1, {"b": (2,)}), "é".encode(): "text"}
 
 
+@BOTH
+@pytest.mark.parametrize("place", ["memory", "file"])
+def test_joined_arrays_have_the_metalayers_of_the_first(lib, place, tmp_path):
+    a = lib.zeros((2, 3), meta={"m": 1})
+    a.vlmeta["unit"], a.vlmeta["n"] = "kelvin", [1, 2]
+    b = lib.ones((2, 3), meta={"other": 1})
+    b.vlmeta["unit"] = "celsius"
+    joined = lib.concat([a, b], **({"urlpath": tmp_path / "x.b2nd"} if place == "file" else {}))
+    if place == "file":
+        del joined
+        joined = lib.open(tmp_path / "x.b2nd")
+    assert joined.vlmeta[:] == {"unit": "kelvin", "n": [1, 2]}
+    assert [name for name in joined.meta if name != "b2nd"] == ["m"] and joined.meta["m"] == 1
+    assert a.vlmeta[:] == {"unit": "kelvin", "n": [1, 2]}
+
+
+def test_stacked_arrays_have_the_metalayers_of_the_first():
+    a = b2.zeros((2, 3), meta={"m": 1})
+    a.vlmeta["unit"] = "kelvin"
+    stacked = b2.stack([a, np.ones((2, 3))])
+    assert (stacked.vlmeta[:], stacked.meta["m"]) == ({"unit": "kelvin"}, 1)
+    without, others = b2.concat([np.ones((2, 3)), a]), b2.concat([a, a], meta={"k": 2})
+    assert without.vlmeta[:] == {} and without.meta.keys() == ["b2nd"]
+    assert others.vlmeta[:] == {"unit": "kelvin"} and others.meta.keys() == ["b2nd", "k"]
+
+
 # ---- Iterables -------------------------------------------------------------
 
 
