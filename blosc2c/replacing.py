@@ -25,10 +25,13 @@ def remove_urlpath(path: str | bytes | os.PathLike[str] | None) -> None:
     if not os.path.lexists(name):
         return
     check_removable(name)
-    if os.path.isdir(name) and not os.path.islink(name):
-        shutil.rmtree(name)
-    else:
+    if os.path.islink(name) or not os.path.isdir(name):
         os.remove(name)
+        return
+    try:
+        shutil.rmtree(name)
+    except OSError as exc:  # which may name a file in it without saying where
+        raise OSError(exc.errno, exc.strerror, name) from None
 
 
 def check_removable(name: str) -> None:

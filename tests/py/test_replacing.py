@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import itertools
 import os
 import subprocess
@@ -211,3 +212,17 @@ def test_what_somebody_else_has_put_there_stays(tmp_path, contiguous):
             b2.fromiter(numbers(), (10,), "i4", urlpath=path, mode="w", contiguous=contiguous)
         assert path.read_bytes() == b"of somebody else", there
         assert os.listdir(tmp_path) == ["new"]
+
+
+def test_what_cannot_be_removed_is_named_with_its_folder(tmp_path, monkeypatch):
+    """shutil.rmtree() tells the name of a file in it alone, such as '.b2lock'."""
+    path = tmp_path / "sparse"
+    b2.asarray(OLD, urlpath=path, contiguous=False).close()
+
+    def refuse(name, dir_fd=None):
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS), name)
+
+    monkeypatch.setattr(os, "unlink", refuse)
+    with pytest.raises(OSError) as info:
+        b2.remove_urlpath(path)
+    assert (info.value.errno, info.value.filename) == (errno.EROFS, str(path))
