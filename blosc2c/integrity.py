@@ -405,27 +405,38 @@ def _move(path: str, target: str, aside: str) -> None:
         raise
 
 
+def _folder_beside(target: str) -> tempfile.TemporaryDirectory[str]:
+    """A temporary directory in that of `target`."""
+    folder = os.path.dirname(target) or "."
+    if not os.path.isdir(folder):
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), folder)
+    try:
+        return tempfile.TemporaryDirectory(prefix=".blosc2c.", dir=folder)
+    except OSError as exc:  # which names a file that nobody knows
+        raise OSError(exc.errno, exc.strerror, folder) from None
+
+
 def _repair(report: RepairReport, c: Any, limits: bounds.Limits | None) -> None:
     """Write under a temporary name in the target's directory, then give it its own."""
     from .replacing import check_removable, remove_urlpath
 
     result, err = ffi.new("b2c_repair_result *"), new_error()
-    folder, name = os.path.split(report.target)
-    folder = folder or "."
-    if not os.path.isdir(folder):
-        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), folder)
-    with tempfile.TemporaryDirectory(prefix=".blosc2c.", dir=folder) as temporary:
-        path = os.path.join(temporary, name)
+
+    def write(path: str) -> None:
         status = lib.b2c_repair(os.fsencode(report.path), os.fsencode(path), c, result, err)
-        check(status, err, report.path)
+        check(status, err, report.target if _ffi.text(err.field) == "to" else report.path)
+
+    name = os.path.basename(report.target)
+    with _folder_beside(report.target) as temporary:
+        path = os.path.join(temporary, name)
+        write(path)
         problem = _array_problem(path, report, limits)
         if problem:
             # The shape is sound, the text of the dtype is not: items become plain bytes.
             report.add(Problem("array", problem))
             remove_urlpath(path)
             c.forget_dtype, c.note = True, ffi.NULL
-            status = lib.b2c_repair(os.fsencode(report.path), os.fsencode(path), c, result, err)
-            check(status, err, report.path)
+            write(path)
         check_removable(report.target)
         _move(path, report.target, os.path.join(temporary, "old" if name != "old" else "older"))
     report.nchunks, report.nkept, report.nlost = result.nchunks, result.nkept, result.nlost

@@ -1078,7 +1078,8 @@ typedef struct b2c_repair_result {
  *   B2C_E_FORMAT    nothing that looks like a frame or a chunk is there
  *   B2C_E_LIMIT     the sound chunks together decode to more than max_nbytes
  *   B2C_E_CALLBACK  a function returned something else than 0, which is in sys_errno
- *   B2C_E_EXISTS, B2C_E_IO, B2C_E_MEMORY, B2C_E_ARGUMENT
+ *   B2C_E_IO        err->field is "to" when that cannot be written, else 'from' cannot be read
+ *   B2C_E_EXISTS, B2C_E_MEMORY, B2C_E_ARGUMENT
  *
  * After a failure there is nothing at 'to'.
  */

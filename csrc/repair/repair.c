@@ -501,7 +501,11 @@ static b2c_status run(repair_job *j, const char *from, const char *to, b2c_error
     }
     j->result.has_index = j->found.has_index;
     B2I_TRY(note_missing(j, err));
-    return write_new(j, to, err);
+    b2c_status st = write_new(j, to, err);
+    if (st == B2C_E_IO && err != NULL) { /* what cannot be read is lost, which is no failure */
+        err->field = "to";
+    }
+    return st;
 }
 
 b2c_status b2i_repair(const char *from, const char *to, const b2c_repair_params *params,

@@ -222,6 +222,7 @@ static void test_listing(void)
         b2i_io_hook = fail_listing;
         CHECK_EQ(b2c_repair(from, to, &p, &r, &err), B2C_E_IO);
         CHECK_EQ(err.sys_errno, EIO);
+        CHECK(err.field == NULL);
         ncalls = 0;
         CHECK_EQ(make_at(from, B2C_STORAGE_DIR, 0), B2C_E_IO); /* it is not empty */
         b2i_io_hook = NULL;
@@ -309,7 +310,22 @@ static void test_nothing_there(void)
     nbad_notes = 0;
     CHECK_EQ(b2c_repair(from, to, &p, &r, &err), B2C_E_IO);
     CHECK_EQ(err.sys_errno, ENOENT);
+    CHECK(err.field == NULL);
     CHECK_EQ(nbad_notes, 0);
+}
+
+/* Of the two paths the error tells which. */
+static void test_nowhere_to_write(void)
+{
+    uint64_t size;
+    b2c_repair_params p;
+    b2c_repair_result r;
+    make_frame(1, &size);
+    b2c_repair_params_init(&p);
+    CHECK_EQ(b2c_repair(from, "/nowhere/at/all", &p, &r, &err), B2C_E_IO);
+    CHECK_EQ(err.sys_errno, ENOENT);
+    CHECK(err.field != NULL && strcmp(err.field, "to") == 0);
+    remove_path(from);
 }
 
 /* ---- chunks that decode only in their array ---- */
@@ -408,6 +424,7 @@ int main(void)
     test_bad_sectors(false);
     test_bad_sectors(true);
     test_nothing_there();
+    test_nowhere_to_write();
     test_nothing_left();
     test_listing();
     test_large_number();

@@ -3,10 +3,13 @@
 
 from __future__ import annotations
 
+import errno
 import functools
 import os
 import shutil
 import struct
+import subprocess
+import sys
 from pathlib import Path
 
 import blosc2
@@ -480,3 +483,35 @@ def test_zeros_in_a_damaged_frame_of_variable_sizes(tmp_path):
     assert not report.ok and (report.nkept, report.nlost) == (3, 0)
     with b2.open(tmp_path / "y") as new:
         assert [bytes(new.decompress_chunk(i)) for i in range(3)] == parts
+
+
+FULL_DISK = """
+import resource, sys
+import blosc2c as b2
+resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
+try:
+    b2.repair("damaged", "new", contiguous=sys.argv[1] == "True")
+except OSError as exc:
+    print(exc.filename)
+"""
+
+
+@pytest.mark.parametrize("contiguous", [True, False])
+def test_a_full_disk_is_that_of_the_new_one(tmp_path, contiguous):
+    make_schunk("ours", tmp_path / "damaged")
+    command = [sys.executable, "-c", FULL_DISK, str(contiguous)]
+    out = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=True)
+    assert out.stdout == "new\n"
+    assert os.listdir(tmp_path) == ["damaged"]
+
+
+def test_a_folder_that_takes_no_files_is_named(tmp_path, monkeypatch):
+    make_schunk("ours", tmp_path / "damaged")
+
+    def refuse(path, mode=0o777):
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS), path)
+
+    monkeypatch.setattr(os, "mkdir", refuse)
+    with pytest.raises(OSError) as info:
+        b2.repair(tmp_path / "damaged", tmp_path / "new")
+    assert (info.value.errno, info.value.filename) == (errno.EROFS, str(tmp_path))
