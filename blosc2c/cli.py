@@ -21,7 +21,8 @@ import time
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from .errors import Blosc2Error, FormatError, ParameterError
+from ._ffi import MAX_NTHREADS
+from .errors import Blosc2Error, FormatError, LimitError, ParameterError
 from .params import Codec, Filter
 from .runtime import __version__, compressor_list, filter_list, version_report
 
@@ -83,6 +84,12 @@ def _sizes(text: str) -> tuple[int, ...]:
         return tuple(int(part) for part in text.strip("()").split(",") if part.strip())
     except ValueError:
         raise argparse.ArgumentTypeError(f"{text!r} is no list of sizes such as 100,200") from None
+
+
+def _threads(text: str) -> int:
+    if not text.isdecimal() or not 1 <= int(text) <= MAX_NTHREADS:
+        raise argparse.ArgumentTypeError(f"must be between 1 and {MAX_NTHREADS}, not {text}")
+    return int(text)
 
 
 def parse_index(text: str) -> Any:
@@ -278,7 +285,7 @@ def pack(args: argparse.Namespace) -> int:
     progress = Progress(os.path.basename(output), source.nbytes)
     watched: Any = _Watched(source, progress) if source.ndim else source
     start = time.monotonic()
-    with _new_file(output, args.force) as temporary:
+    with _new_file(output, args.force) as temporary, _too_large_is_usage():
         array = asarray(
             watched,
             chunks=args.chunks,
@@ -293,6 +300,17 @@ def pack(args: argparse.Namespace) -> int:
     progress.end()
     _say(f"{output}: {report} in {time.monotonic() - start:.2f} s")
     return DONE
+
+
+@contextlib.contextmanager
+def _too_large_is_usage() -> Iterator[None]:
+    """Chunks or blocks beyond the limits are a mistake of who asked for them."""
+    try:
+        yield
+    except LimitError as exc:
+        if exc.field in ("chunks", "blocks"):
+            raise UsageError(str(exc)) from None
+        raise
 
 
 class _Watched:
@@ -488,6 +506,8 @@ def repair(args: argparse.Namespace) -> int:
 
     if os.path.lexists(args.output) and not args.force:
         raise UsageError(f"{args.output} is already there; --force replaces it")
+    if os.path.isdir(args.output) and not os.path.exists(os.path.join(args.output, "chunks.b2frame")):
+        raise UsageError(f"{args.output} is a directory but no sparse frame; it is not replaced")
     bar: list[Progress] = []
 
     def show(done: int, total: int) -> None:
@@ -605,7 +625,7 @@ def _parser() -> argparse.ArgumentParser:
         command.add_argument("input", help=what)
         command.add_argument("output", nargs="?", help=f"{result} (default: the input's name)")
         command.add_argument("--force", action="store_true", help="replace the output")
-        command.add_argument("--threads", type=int, metavar="N", help="1 to 256")
+        command.add_argument("--threads", type=_threads, metavar="N", help=f"1 to {MAX_NTHREADS}")
 
     def limited(command: argparse.ArgumentParser) -> None:
         command.add_argument(

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import json
 import os
@@ -185,11 +186,11 @@ def test_a_pipe_is_not_waited_for(folder):
         assert "pipe: " in says and "not a regular file" in says
 
 
-@pytest.mark.parametrize("number", [0, -1, 257])
+@pytest.mark.parametrize("number", [0, -1, 257, 10**30, 1.5, "many"])
 def test_threads_are_1_to_256(folder, number):
     for words in (("pack", "a.npy", "new.b2nd"), ("unpack", "a.b2nd", "new.npy")):
         says = bad(*words, f"--threads={number}", cwd=folder, status=2)
-        assert f"nthreads must be between 1 and 256, not {number}" in says
+        assert f"argument --threads: must be between 1 and 256, not {number}" in says
 
 
 def test_verify_goes_on_after_a_file_that_cannot_be_read(folder):
@@ -448,3 +449,32 @@ def test_a_path_that_looks_like_an_option(folder):
 def test_an_empty_name_of_the_output(folder, command, source, force):
     text = bad(command, source, "", *force, cwd=folder, status=1)
     assert text == "blosc2c: '': No such file or directory\n"
+
+
+@pytest.mark.parametrize(
+    ("option", "sizes", "says"),
+    [
+        ("--chunks", "99999999999,9,9", "chunks (99999999999, 9, 9) have"),
+        ("--chunks", "99999999999999999999,1,1", "has a size above"),
+        ("--blocks", "99999999999,9,9", "blocks (99999999999, 9, 9) have"),
+    ],
+)
+def test_parts_that_are_too_large_are_wrong_usage(folder, option, sizes, says):
+    assert says in bad("pack", "a.npy", "out.b2nd", option, sizes, cwd=folder, status=2)
+
+
+@pytest.mark.parametrize("kind", [[], ["--directory"]])
+def test_repair_replaces_no_directory_but_sparse_frames(folder, kind):
+    (folder / "empty").mkdir()
+    text = bad("repair", "a.b2nd", "empty", "--force", *kind, cwd=folder, status=2)
+    assert text == "blosc2c: empty is a directory but no sparse frame; it is not replaced\n"
+    assert os.listdir(folder / "empty") == []
+    b2.asarray(A + 1, urlpath=folder / "sparse", contiguous=False).close()
+    good("repair", "a.b2nd", "sparse", "--force", *kind, cwd=folder)
+    assert np.array_equal(b2.open(folder / "sparse")[...], A)
+
+
+def test_repair_names_the_output_that_it_cannot_write(folder):
+    name = "x" * 300
+    text = bad("repair", "a.b2nd", name, cwd=folder, status=1)
+    assert text == f"blosc2c: {name}: {os.strerror(errno.ENAMETOOLONG)}\n"
