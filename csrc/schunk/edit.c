@@ -84,6 +84,10 @@ static bool is_uniform(const b2i_state *now, b2i_entry entry)
 b2c_status b2i_schunk_check_count(const b2c_schunk *s, uint64_t n, uint64_t cbytes, b2i_entry entry,
                                   b2c_error *err)
 {
+    if (n > B2I_MAX_NCHUNKS) {
+        return b2i_fail_sizes(err, B2C_E_LIMIT, B2C_NO_OFFSET, "a frame cannot have more chunks",
+                              B2I_MAX_NCHUNKS, n);
+    }
     b2i_index_room room = b2i_index_room_of(&s->limits, n, cbytes);
     if (n <= room.max || (n <= room.max_uniform && is_uniform(&s->now, entry))) {
         return B2C_OK;

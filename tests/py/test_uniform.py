@@ -73,15 +73,13 @@ def test_an_edit_lists_no_more_than_the_limit(tmp_path):
     before = path.read_bytes()
     for open_it in (lambda: b2.open(path, "a"), lambda: b2.from_cframe(before, copy=True)):
         with open_it() as s:
-            edits = (
-                lambda: s.delete_chunk(5),
-                lambda: s.append_data(bytes(8)),
-                lambda: s.update_data(1, bytes(8)),
-            )
-            for edit in edits:
+            for edit in (lambda: s.delete_chunk(5), lambda: s.update_data(1, bytes(8))):
                 with pytest.raises(b2.LimitError, match="max_nchunks") as info:
                     edit()
                 assert info.value.actual >= MOST > info.value.expected
+            with pytest.raises(b2.LimitError, match="a frame cannot have more chunks") as info:
+                s.append_data(bytes(8))
+            assert (info.value.expected, info.value.actual) == (MOST, MOST + 1)
             with pytest.raises(ValueError):
                 s.reorder_offsets(np.arange(3))
             assert s.nchunks == MOST and s.nbytes == MOST * SIZE
@@ -136,3 +134,12 @@ def test_creation_and_reading_need_no_index():
         assert peak < 500_000, peak
     """
     subprocess.run([sys.executable, "-c", textwrap.dedent(script)], check=True)
+
+
+@pytest.mark.parametrize("limits", [None, b2.Limits(max_chunks=1 << 40)])
+def test_more_than_any_frame_can_have(limits):
+    """No limit allows them, whatever they hold."""
+    for nchunks in (MOST + 1, 1 << 40):
+        with pytest.raises(b2.LimitError) as info:
+            uniform(nbytes=nchunks * SIZE, limits=limits)
+        assert str(info.value) == f"a frame cannot have more chunks: expected {MOST}, not {nchunks}"
