@@ -585,11 +585,18 @@ def _round_trip(codec: Codec, kind: Filter) -> str:
 
 
 class _Parser(argparse.ArgumentParser):
-    """One that tells when help cannot be printed, and what to do with paths that look like options."""
+    """One that takes options anywhere, and tells when help cannot be printed and of paths like options."""
+
+    _is_in_pass = False  # of the two that find the options first
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         self._words = sys.argv[1:] if args is None else list(args)
-        return super().parse_known_args(args, namespace)
+        # argparse itself gives up on 'input --option output', where the output may be left out; its
+        # way around that is not for commands of commands, and loses "--" in front of all files.
+        if self._is_in_pass or self._subparsers is not None or "--" in self._words:
+            return super().parse_known_args(args, namespace)
+        self._is_in_pass = True
+        return self.parse_known_intermixed_args(args, namespace)
 
     def error(self, message: str) -> NoReturn:
         for word in self._words:

@@ -478,3 +478,24 @@ def test_repair_names_the_output_that_it_cannot_write(folder):
     name = "x" * 300
     text = bad("repair", "a.b2nd", name, cwd=folder, status=1)
     assert text == f"blosc2c: {name}: {os.strerror(errno.ENAMETOOLONG)}\n"
+
+
+def test_options_stand_anywhere(folder):
+    """Also before an argument that may be left out."""
+    good("pack", "a.npy", "--codec", "lz4", "1.b2nd", "--clevel", "9", cwd=folder)
+    assert b2.open(folder / "1.b2nd").cparams.codec == b2.Codec.LZ4
+    good("unpack", "1.b2nd", "--limit", "max_nbytes=1G", "1.npy", cwd=folder)
+    assert np.array_equal(np.load(folder / "1.npy"), A)
+    assert np.array_equal(
+        np.load(io.BytesIO(good("cat", "1.b2nd", "--npy", "-1", cwd=folder, text=False))), A[-1]
+    )
+    assert good("verify", "1.b2nd", "--limit", "max_nbytes=1G", "a.b2nd", cwd=folder).count(": ok") == 2
+    assert "unrecognized arguments: c" in bad("pack", "a.npy", "--force", "b", "c", cwd=folder, status=2)
+    assert "required: input" in bad("pack", "--codec", "lz4", cwd=folder, status=2)
+
+
+def test_what_follows_two_dashes_is_no_option(folder):
+    (folder / "-x.npy").write_bytes((folder / "a.npy").read_bytes())
+    good("pack", "--", "-x.npy", "-x.b2nd", cwd=folder)
+    assert good("cat", "--", "-x.b2nd", "[1, 2, 3]", cwd=folder) == f"{A[1, 2, 3]}\n"
+    good("cat", "--", "-x.b2nd", cwd=folder)
