@@ -267,9 +267,7 @@ def _copy(source: NDArray, dtype: Any, kwargs: dict[str, Any]) -> NDArray:
     dt = source.dtype if dtype is None else settled(dtype, source)
     same_chunks = dt == source.dtype and _takes_over(kwargs)
     kwargs = _inherit(source, dict(kwargs))
-    kwargs.setdefault("chunks", source.chunks)
-    if kwargs["chunks"] == source.chunks:
-        kwargs.setdefault("blocks", source.blocks)
+    _inherit_partition(source.chunks, source.blocks, kwargs)
     _inherit_metas(source, kwargs)
 
     def fill(new: NDArray) -> None:
@@ -598,6 +596,13 @@ def _inherit(source: Any, kwargs: dict[str, Any]) -> dict[str, Any]:
     return kwargs
 
 
+def _inherit_partition(chunks: Shape, blocks: Shape, kwargs: dict[str, Any]) -> None:
+    """Make `chunks` the default, and `blocks` where the chunks are these."""
+    kwargs.setdefault("chunks", chunks)
+    if kwargs["chunks"] == chunks:
+        kwargs.setdefault("blocks", blocks)
+
+
 def _inherit_metas(source: NDArray, kwargs: dict[str, Any]) -> None:
     """Make the fixed metalayers of `source` the default."""
     if "storage" not in kwargs and kwargs.get("meta") is None:
@@ -745,9 +750,7 @@ def permute_dims(arr: Any, axes: Sequence[int] | None = None, **kwargs: Any) -> 
         _same_place(source, kwargs)
         if 0 not in source.shape:
             chunks, blocks = (tuple(part[a] for a in order) for part in (source.chunks, source.blocks))
-            kwargs.setdefault("chunks", chunks)
-            if kwargs["chunks"] == chunks:
-                kwargs.setdefault("blocks", blocks)
+            _inherit_partition(chunks, blocks, kwargs)
     permuted, dt = Permuted(source, order), check_dtype(source.dtype)
     return _build(permuted.shape, dt, _inherit(source, kwargs), lambda new: fill_from(new, permuted))
 
@@ -797,9 +800,7 @@ def concat(arrays: Sequence[Any], /, axis: int = 0, **kwargs: Any) -> NDArray:
     if isinstance(first, NDArray):
         _inherit_metas(first, kwargs)
         if 0 not in joined.shape and 0 not in first.shape:
-            kwargs.setdefault("chunks", first.chunks)
-            if kwargs["chunks"] == first.chunks:
-                kwargs.setdefault("blocks", first.blocks)
+            _inherit_partition(first.chunks, first.blocks, kwargs)
 
     def fill(new: NDArray) -> None:
         fill_from(new, joined, takes_over)
