@@ -503,10 +503,11 @@ def verify(args: argparse.Namespace) -> int:
 def repair(args: argparse.Namespace) -> int:
     """Write a new file of all that is sound in a damaged one, and tell what was lost."""
     from .integrity import repair as repair_path
+    from .replacing import is_sparse_frame
 
     if os.path.lexists(args.output) and not args.force:
         raise UsageError(f"{args.output} is already there; --force replaces it")
-    if os.path.isdir(args.output) and not os.path.exists(os.path.join(args.output, "chunks.b2frame")):
+    if os.path.isdir(args.output) and not is_sparse_frame(args.output):
         raise UsageError(f"{args.output} is a directory but no sparse frame; it is not replaced")
     bar: list[Progress] = []
 

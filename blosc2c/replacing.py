@@ -34,13 +34,18 @@ def remove_urlpath(path: str | bytes | os.PathLike[str] | None) -> None:
         raise OSError(exc.errno, exc.strerror, name) from None
 
 
+def is_sparse_frame(name: str) -> bool:
+    """Whether the directory has the index file of one."""
+    return os.path.exists(os.path.join(name, "chunks.b2frame"))
+
+
 def check_removable(name: str) -> None:
     """ValueError for a directory that is neither a sparse frame nor empty, and for what is no file."""
     if not os.path.lexists(name) or os.path.islink(name) or os.path.isfile(name):
         return
     if not os.path.isdir(name):
         raise ParameterError(f"{name} is neither a file nor a directory; it is not removed", path=name)
-    if os.listdir(name) and not os.path.exists(os.path.join(name, "chunks.b2frame")):
+    if os.listdir(name) and not is_sparse_frame(name):
         raise ParameterError(f"{name} is a directory but no sparse frame; it is not removed", path=name)
 
 
