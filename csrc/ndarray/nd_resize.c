@@ -201,6 +201,9 @@ static b2c_status set_shape(const resizing *r, b2c_error *err)
 {
     b2i_meta *meta = b2i_nd_meta_find(r->s); /* there: resize() has decoded it */
     b2i_nd_meta_set_shape(meta->p, r->new.ndim, r->new.shape);
+    if (r->new.chunk_total == 0) {
+        r->s->now.cparams.typesize = r->new.itemsize; /* no chunk is left to tell it */
+    }
     return b2i_schunk_edited(r->s, B2I_COMMIT_NOW, err);
 }
 

@@ -285,6 +285,20 @@ def test_axes_of_no_items(shape, tmp_path):
     same(grown[...], a)
 
 
+def test_large_items_of_an_array_that_loses_all_chunks(tmp_path):
+    a = np.array([b"x" * 300, b"y" * 256, b""], dtype="S300")
+    frame = blosc2.asarray(a, chunks=(2,), blocks=(1,)).to_cframe()
+    for source in (frame, blosc2.asarray(a[:1]).to_cframe()):
+        (tmp_path / "x").write_bytes(source)  # whose header has 1 as type size
+        with b2.open(tmp_path / "x", mode="a") as b:
+            b.resize((0,))
+            assert (b.dtype, b.schunk.typesize) == (a.dtype, 300)
+            b.resize((3,))
+            b[...] = a
+        same(b2.open(tmp_path / "x")[...], a)
+        assert np.array_equal(blosc2.open(str(tmp_path / "x"))[...], a)
+
+
 def test_16_dimensions_are_as_good_as_others(tmp_path):
     """Their metalayer is no valid msgpack, which only its own parser is to mind."""
     shape = (2, 1, 3, 1) * 4
