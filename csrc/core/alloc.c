@@ -16,7 +16,9 @@
 #include <unistd.h>
 #endif
 
-enum { ALIGNMENT = 64 };
+/* Small scratch memory is not aligned: where it is taken and given back around allocations that
+ * stay, as when a chunk is appended in memory, glibc leaves gaps larger than these. */
+enum { ALIGNMENT = 64, ALIGNED_SCRATCH = 4096 };
 
 #ifdef B2I_FAIL_ALLOC
 #include <pthread.h>
@@ -147,11 +149,11 @@ void b2i_buf_free(b2i_buf *b)
 uint8_t *b2i_scratch_get(b2i_scratch *s, size_t n)
 {
     if (n > s->cap || s->p == NULL) {
-        uint8_t *p = b2i_aligned_alloc(n);
+        uint8_t *p = n < ALIGNED_SCRATCH ? b2i_malloc(n) : b2i_aligned_alloc(n);
         if (p == NULL) {
             return NULL;
         }
-        b2i_aligned_free(s->p);
+        b2i_scratch_free(s);
         s->p = p;
         s->cap = n;
     }
@@ -160,7 +162,7 @@ uint8_t *b2i_scratch_get(b2i_scratch *s, size_t n)
 
 void b2i_scratch_free(b2i_scratch *s)
 {
-    b2i_aligned_free(s->p);
+    free(s->p); /* whichever it came from */
     *s = (b2i_scratch){ 0 };
 }
 

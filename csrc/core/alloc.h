@@ -32,13 +32,13 @@ bool b2i_buf_reserve(b2i_buf *b, size_t more);
 bool b2i_buf_append(b2i_buf *b, const void *p, size_t n);
 void b2i_buf_free(b2i_buf *b);
 
-/* Aligned scratch memory whose contents are lost when it grows; all zero is the empty one. */
+/* Scratch memory whose contents are lost when it grows; all zero is the empty one. */
 typedef struct b2i_scratch {
     uint8_t *p;
     size_t cap;
 } b2i_scratch;
 
-/* At least n bytes, 64-byte aligned, or NULL when there is no memory. */
+/* At least n bytes, 64-byte aligned from 4 KiB on, or NULL when there is no memory. */
 uint8_t *b2i_scratch_get(b2i_scratch *s, size_t n);
 void b2i_scratch_free(b2i_scratch *s);
 

@@ -912,3 +912,39 @@ def test_what_a_warning_of_no_close_has_kept_is_closed_by(tmp_path):
     assert not warning.source.is_closed
     warning.source.close(_ffi.lib.b2c_schunk_close, None)
     assert b2.open(tmp_path / "frame")[:] == bytes(5000)
+
+
+GROWING = """
+import os, sys
+import numpy as np
+import blosc2c as b2
+
+kind, size = sys.argv[1], int(sys.argv[2])
+data = [np.frombuffer(os.urandom(10) + bytes(size - 10), "u1") for _ in range(100)]
+cparams = b2.CParams(codec="lz4", clevel=1, filters=[], typesize=1, nthreads=1)
+if kind == "array":
+    array = b2.zeros(0, dtype="u1", chunks=size, blocks=size, cparams=cparams)
+    s, append = array.schunk, array.append
+else:
+    s = b2.SChunk(chunksize=size if kind == "data" else None, cparams=cparams)
+    append = s.append_data if kind == "data" else lambda data: s.append_vlblocks([data])
+
+def in_use():
+    append(data[0])
+    return int(open("/proc/self/statm").read().split()[1]) * os.sysconf("SC_PAGESIZE") - s.cbytes
+
+before = in_use()
+for i in range(20_000):
+    append(data[i % 100])
+print((in_use() - before) // 20_000)
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
+@pytest.mark.parametrize("size", [32, 1000])
+@pytest.mark.parametrize("kind", ["data", "blocks", "array"])
+def test_small_chunks_in_memory_take_little_more_than_they_hold(kind, size):
+    """Some 40 to 60 bytes each; what is needed to make one left gaps of up to 300."""
+    command = [sys.executable, "-c", GROWING, kind, str(size)]
+    out = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert int(out.stdout) < 100
