@@ -9,7 +9,7 @@ import struct
 from typing import TYPE_CHECKING, Any
 
 from . import _ffi, runtime
-from ._ffi import check, ffi, in_buffer, lib, new_error, out_buffer, small_call
+from ._ffi import call_for, check, ffi, in_buffer, lib, new_error, out_buffer, small_call
 from .errors import LimitError, ParameterError, TruncatedError
 from .limits import check_chunk, check_result, small
 from .params import (
@@ -51,13 +51,6 @@ _nbytes_at = struct.Struct("<i").unpack_from  # of a chunk, in its header
 _NBYTES_OFFSET = 4
 
 
-def _call_for(nthreads: int, nbytes: int) -> Any:
-    """What small_call() gives, for a job of `nbytes`; large ones have no scratch memory."""
-    if nbytes < _ffi.SERIAL_NBYTES:
-        return small_call()
-    return _ffi.context(nthreads, nbytes), None, ffi.new("size_t *"), new_error(), [True]
-
-
 def _encode(src: Any, cparams: Any, nthreads: int) -> bytes:
     """Compress `src` (bytes or from_buffer) with a b2c_cparams."""
     nbytes = len(src)
@@ -80,7 +73,7 @@ def _encode_large(src: Any, cparams: Any, nthreads: int) -> bytes:
             f"a chunk holds at most {MAX_BUFFERSIZE} bytes, not {nbytes}; use an SChunk",
             field="src",
         )
-    ctx, _, need, err, is_taken = _call_for(nthreads, nbytes)
+    ctx, _, need, err, is_taken = call_for(nthreads, nbytes)
     cap = nbytes + _ffi.HEADER_NBYTES
 
     def call(dst: Any) -> int:
@@ -96,7 +89,7 @@ def _encode_large(src: Any, cparams: Any, nthreads: int) -> bytes:
 
 def _decode(chunk: Any, dst: Any, room: int, nbytes: int, nthreads: int) -> Any:
     """Decompress `nbytes` into `room`; None, or the b2c_error that says why not."""
-    ctx, _, done, err, is_taken = _call_for(nthreads, nbytes)
+    ctx, _, done, err, is_taken = call_for(nthreads, nbytes)
     if lib.b2c_decompress(ctx, chunk, len(chunk), dst, room, done, err):
         return err
     is_taken[0] = False

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from . import _ffi
 from ._ffi import check, ffi, in_buffer, lib, new_error
 from .errors import ChunkIndexError, ParameterError
-from .handles import Handle
+from .handles import INFO, Handle
 from .params import SpecialValue, check_durability, to_index
 
 if TYPE_CHECKING:
@@ -46,10 +46,19 @@ class Editing:
         def __len__(self) -> int: ...
         def settle_damage(self) -> None: ...
 
-    def _edit(self, function: Any, *args: Any) -> None:
-        err = new_error()
-        with self.handle.writing() as ptr:
-            check(function(ptr, *args, err), err, self.urlpath)
+    def _edit(self, function: Any, *args: Any) -> int:
+        """Call function(ptr, *args, err); returns how many chunks there are then."""
+
+        def edit(ptr: Any) -> int:
+            err, info = new_error(), ffi.new(INFO)
+            status = function(ptr, *args, err)
+            if status:
+                check(status, err, self.urlpath)
+            lib.b2c_schunk_info_get(ptr, info)
+            nchunks: int = info.nchunks
+            return nchunks
+
+        return self.handle.edit(edit)
 
     def _context(self, nbytes: int) -> Any:
         return _ffi.context(self._c_nthreads, nbytes)
@@ -65,8 +74,24 @@ class Editing:
 
     # ---- chunks ------------------------------------------------------------
 
-    def _append(self, src: Any, nbytes: int) -> None:
-        self._edit(lib.b2c_schunk_append, self._context(nbytes), src, nbytes)
+    def _write(self, write: Any, number: int, src: Any, nbytes: int) -> int | None:
+        """What b2i_turn_append() or b2i_turn_update() counts; None: to be made by _edit()."""
+        handle = self.handle
+        if handle.damage is not None or handle.unstored is not None:
+            return None
+        ctx, _, count, err, is_taken = _ffi.call_for(self._c_nthreads, nbytes)
+        status = write(handle.turn, ctx, number, src, nbytes, count, err)
+        if status > 0:
+            check(status, err, self.urlpath)
+        nchunks = None if status else count[0]
+        is_taken[0] = False
+        return nchunks
+
+    def _append(self, src: Any, nbytes: int) -> int:
+        nchunks = self._write(lib.b2i_turn_append, 0, src, nbytes)
+        if nchunks is None:
+            nchunks = self._edit(lib.b2c_schunk_append, self._context(nbytes), src, nbytes)
+        return nchunks
 
     def append_data(self, data: Buffer) -> int:
         """Compress a C-contiguous buffer and append it as one chunk; returns nchunks.
@@ -74,8 +99,7 @@ class Editing:
         Raises TypeError or ValueError when `data` is no such buffer, or too large for a chunk.
         """
         src = in_buffer(data, "data")
-        self._append(src, len(src))
-        return self.nchunks
+        return self._append(src, len(src))
 
     def append_chunk(self, chunk: Buffer) -> int:
         """Append a ready chunk, as compress2() makes them; returns nchunks.
@@ -83,8 +107,7 @@ class Editing:
         Raises FormatError, CorruptError or TruncatedError for an unsound chunk.
         """
         src = in_buffer(chunk, "chunk")
-        self._edit(lib.b2c_schunk_append_chunk, src, len(src))
-        return self.nchunks
+        return self._edit(lib.b2c_schunk_append_chunk, src, len(src))
 
     def insert_data(self, nchunk: int, data: Buffer, copy: bool = True) -> int:
         """Compress a buffer and make it chunk `nchunk`; later ones move up.  Returns nchunks.
@@ -93,35 +116,32 @@ class Editing:
         """
         src = in_buffer(data, "data")
         ctx = self._context(len(src))
-        self._edit(lib.b2c_schunk_insert, ctx, self._number(nchunk), src, len(src))
-        return self.nchunks
+        return self._edit(lib.b2c_schunk_insert, ctx, self._number(nchunk), src, len(src))
 
     def insert_chunk(self, nchunk: int, chunk: Buffer) -> int:
         """Make a ready chunk the chunk `nchunk`; later ones move up.  Returns nchunks."""
         src = in_buffer(chunk, "chunk")
-        self._edit(lib.b2c_schunk_insert_chunk, self._number(nchunk), src, len(src))
-        return self.nchunks
+        return self._edit(lib.b2c_schunk_insert_chunk, self._number(nchunk), src, len(src))
 
     def update_data(self, nchunk: int, data: Buffer, copy: bool = True) -> int:
         """Compress a buffer and replace chunk `nchunk` by it; returns nchunks.
 
         `copy` has no effect.
         """
-        src = in_buffer(data, "data")
-        ctx = self._context(len(src))
-        self._edit(lib.b2c_schunk_update, ctx, self._number(nchunk), src, len(src))
-        return self.nchunks
+        src, number = in_buffer(data, "data"), self._number(nchunk)
+        nchunks = self._write(lib.b2i_turn_update, number, src, len(src))
+        if nchunks is None:
+            nchunks = self._edit(lib.b2c_schunk_update, self._context(len(src)), number, src, len(src))
+        return nchunks
 
     def update_chunk(self, nchunk: int, chunk: Buffer) -> int:
         """Replace chunk `nchunk` by a ready chunk; returns nchunks."""
         src = in_buffer(chunk, "chunk")
-        self._edit(lib.b2c_schunk_update_chunk, self._number(nchunk), src, len(src))
-        return self.nchunks
+        return self._edit(lib.b2c_schunk_update_chunk, self._number(nchunk), src, len(src))
 
     def delete_chunk(self, nchunk: int) -> int:
         """Remove chunk `nchunk`; later ones move down.  Returns nchunks."""
-        self._edit(lib.b2c_schunk_delete_chunk, self._number(nchunk))
-        return self.nchunks
+        return self._edit(lib.b2c_schunk_delete_chunk, self._number(nchunk))
 
     def reorder_offsets(self, order: Sequence[int]) -> None:
         """Make chunk i what chunk ``order[i]`` was; ValueError when `order` is no permutation."""
@@ -166,14 +186,12 @@ class Editing:
         if to_index(nitems, "nitems") < 0:
             raise ParameterError(f"nitems must not be negative: {nitems}", field="nitems")
         kind, item = self._special(special_value, value)
-        self._edit(lib.b2c_schunk_fill_special, nitems * self.typesize, kind, item)
-        return self.nchunks
+        return self._edit(lib.b2c_schunk_fill_special, nitems * self.typesize, kind, item)
 
     def update_special(self, nchunk: int, special_value: SpecialValue, value: Any = None) -> int:
         """Replace chunk `nchunk` by special values, see fill_special(); returns nchunks."""
         kind, item = self._special(special_value, value)
-        self._edit(lib.b2c_schunk_update_special, self._number(nchunk), kind, item)
-        return self.nchunks
+        return self._edit(lib.b2c_schunk_update_special, self._number(nchunk), kind, item)
 
     # ---- items -------------------------------------------------------------
 

@@ -53,9 +53,12 @@ def _append(array: NDArray, first: int, n: int, data: Array) -> None:
     schunk, err = array._schunk, new_error()
     src = ffi.from_buffer(data)
     ctx = _ffi.context(schunk._c_nthreads)
-    with schunk.handle.writing() as ptr:
+
+    def append(ptr: Any) -> None:
         status = lib.b2c_nd_append_chunks(ptr, ctx, array._nd, first, n, src, len(src), err)
         check(status, err, schunk.urlpath)
+
+    schunk.handle.edit(append)
 
 
 def _stores_like(array: NDArray, other: NDArray) -> bool:

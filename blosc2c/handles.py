@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+INFO = ffi.typeof("b2c_schunk_info *")
+_TURN = ffi.typeof("b2i_turn *")
 MIN_PAUSE, MAX_PAUSE = 5e-5, 1e-3  # seconds between two looks whether the last reader has left
 
 
@@ -54,7 +56,8 @@ class Handle:
     """A C object that threads share: many readers, or one writer.
 
     ``with handle as ptr`` keeps the object alive and unchanged during the block;
-    ``with handle.writing() as ptr`` waits for the readers and keeps everybody else out.
+    ``with handle.writing() as ptr`` waits for the readers and keeps everybody else out, and so does
+    edit() for a single call.  What takes a microsecond or two asks C whether it may: see turn.h.
     close() is a writer too, so that no thread is left with a freed pointer.
     A handle with a lock file holds that meanwhile, and sees what other processes have stored.
 
@@ -74,12 +77,12 @@ class Handle:
     may_outdate = False  # others may change what it was opened on
     # Damaged chunks, which are read as zeros, and what is wrong; None: that is an error.
     damage: dict[int, BaseException] | None = None
+    _facts: tuple[Any, int] | None = None  # see info()
     _closed_because = ""
-    _unstored: BaseException | None = None  # why settle() failed, of which nobody has been told
+    unstored: BaseException | None = None  # why settle() failed, of which nobody has been told
     _nwriters = 0  # that wait or write
     _nwaiting = 0  # of those
     _writer = 0  # thread that is writing
-    _is_free = True  # to be read at once: open, no writer about, no lock file
     _is_locked = False  # readers hold the lock file
     owner: weakref.ref[Any] | None = None  # the SChunk that shows it
     noun = "SChunk"  # what users know it as
@@ -93,6 +96,7 @@ class Handle:
         self._filled: dict[int, int] = {}  # how many damaged chunks there were before each of them
         self._followers: dict[int, weakref.ref[Any]] = {}  # by id(); a WeakSet takes far longer
         self._views = bytearray()  # each reader has one
+        self.turn = ffi.new(_TURN, {"schunk": ptr, "is_open": True})
         self.called: dict[str, Any] = {}  # what C calls for it, by kind
         _handles[id(self)] = _by_address[self._address] = weakref.ref(self)
 
@@ -115,7 +119,8 @@ class Handle:
         self._update()
 
     def _update(self) -> None:
-        self._is_free = not self._nwriters and self._ptr is not None and self._locks is None
+        is_open = not self._nwriters and self._ptr is not None and self._locks is None
+        lib.b2i_turn_open(self.turn, is_open)
 
     @property
     def is_closed(self) -> bool:
@@ -130,10 +135,11 @@ class Handle:
     @property
     def __exit__(self) -> Callable[..., None]:
         """Enter: what the with statement looks up before it calls __enter__(), and calls at the end."""
-        # A reader has a view before it looks at the flag, and a writer clears the flag before it
-        # looks for views: so one of them sees the other, without a lock.
-        leave = memoryview(self._views).__exit__
-        if self._is_free:
+        # A reader has a view before it looks whether it may read, and a writer forbids that before
+        # it looks for views: so one of them sees the other, without a lock.  No frame has the view
+        # as long as a signal handler may raise.
+        leave, may_read = memoryview(self._views).__exit__, lib.b2i_turn_look(self.turn)
+        if may_read > 0:
             return leave
         leave(None, None, None)
         if self in thread_local.lent:  # whoever holds it waits for this thread
@@ -146,14 +152,20 @@ class Handle:
 
     def _enter_in_turn(self) -> Callable[..., None]:
         with self._turns:
-            # Readers let a waiting writer go first, or it might wait for ever; but not the
-            # writer itself, when it reads what it is changing.
-            while self._nwaiting and self._writer != threading.get_ident():
-                self._cond.wait()
-            ptr = self.get()
-            self._update()  # an exception may have kept the last writer from it
-            if self.locks is None:
-                return memoryview(self._views).__exit__
+            while True:
+                # Readers let a waiting writer go first, or it might wait for ever; but not the
+                # writer itself, when it reads what it is changing.
+                while self._nwaiting and self._writer != threading.get_ident():
+                    self._cond.wait()
+                ptr = self.get()
+                self._update()  # an exception may have kept the last writer from it
+                if self.locks is not None:
+                    break
+                leave, may_read = memoryview(self._views).__exit__, lib.b2i_turn_look(self.turn)
+                if may_read >= 0:
+                    return leave
+                leave(None, None, None)
+                self._cond.wait(MIN_PAUSE)  # for a call that writes
             if not self._is_locked:
                 self._lock(ptr, False)
                 self._is_locked = True
@@ -174,6 +186,8 @@ class Handle:
                 self._unlock_read()
 
     def _is_read(self) -> bool:
+        if lib.b2i_turn_is_used(self.turn):
+            return True
         try:
             self._views.append(0)
             self._views.pop()
@@ -192,7 +206,7 @@ class Handle:
         if self.damage is not None:
             raise errors.ReadOnlyError(f"the {self.noun} was opened with on_damage='fill', for reading")
         with self._alone() as ptr:
-            if self._unstored is not None:
+            if self.unstored is not None:
                 self._raise_unstored()
             if self.locks is None:
                 yield ptr
@@ -203,6 +217,27 @@ class Handle:
             finally:
                 self._unlock()
 
+    def edit(self, call: Callable[[Any], T]) -> T:
+        """What call(ptr) gives, made as in a writing() block."""
+        with self._turns:
+            me = threading.get_ident()
+            is_plain = self.damage is None and self.unstored is None and self not in thread_local.lent
+            if is_plain and (self.turn.is_open or self._writer == me):
+                # What _alone() does, when nobody waits.
+                outer, self._writer = self._writer, me
+                self._nwriters += 1
+                lib.b2i_turn_open(self.turn, False)
+                try:
+                    if not self._is_read():
+                        self.turn.was_read = False
+                        return call(self.get())
+                finally:
+                    self._writer = outer
+                    self._nwriters -= 1
+                    self._update()
+        with self.writing() as ptr:
+            return call(ptr)
+
     @contextlib.contextmanager
     def _alone(self, closes: bool = False) -> Iterator[Any]:
         """writing(), as far as this process is concerned; who closes may find it closed."""
@@ -210,7 +245,7 @@ class Handle:
             raise errors.ParameterError(f"a callback cannot change the {self.noun} that it works for")
         with self._turns:
             self._nwriters += 1
-            self._is_free = False
+            lib.b2i_turn_open(self.turn, False)
             try:
                 self._wait_for_readers()
                 outer, self._writer = self._writer, threading.get_ident()
@@ -229,6 +264,7 @@ class Handle:
             while self._is_read():
                 self._cond.wait(pause)
                 pause = min(2 * pause, MAX_PAUSE)
+            self.turn.was_read = False
             self._unlock_read()  # an exception may have kept the last reader from it
         finally:
             self._nwaiting -= 1
@@ -315,12 +351,12 @@ class Handle:
                 with self._alone() as ptr:
                     status = lib.b2c_schunk_settle(ptr, err)
                     if status:
-                        self._unstored = exception(status, err, self.writes_to)
+                        self.unstored = exception(status, err, self.writes_to)
         finally:
             self._turns.release()
 
     def _raise_unstored(self) -> None:
-        failure, self._unstored = self._unstored, None
+        failure, self.unstored = self.unstored, None
         if failure is not None:
             raise failure
 
@@ -364,6 +400,18 @@ class Handle:
             check(close(ptr, err), err, path)
             self._raise_unstored()
 
+    def info(self) -> Any:
+        """The b2c_schunk_info of what it shows, not to be changed."""
+        nedits = self.turn.nedits
+        if self._facts is not None and self._facts[1] == nedits:
+            return self._facts[0]
+        info = ffi.new(INFO)
+        with self as ptr:
+            lib.b2c_schunk_info_get(ptr, info)
+            if self.turn.is_open:  # else this thread may be changing it
+                self._facts = info, nedits
+        return info
+
     def after_fork(self) -> None:
         """In a forked child: the threads that held the lock do not exist here.
 
@@ -371,6 +419,7 @@ class Handle:
         """
         self._nwriters = self._nwaiting = self._writer = 0
         self._views, self._is_locked = bytearray(), False
+        self.turn.nreaders = self.turn.is_written = 0
         self._turns = threading.RLock()
         self._cond = threading.Condition(self._turns)
         if self.writes_to is not None and self._ptr is not None:

@@ -97,9 +97,12 @@ def _write_box(array: NDArray, box: Box, values: Array) -> None:
     schunk, err = array.schunk, new_error()
     src = ffi.from_buffer(packed(values))
     ctx = _ffi.context(schunk._c_nthreads)
-    with schunk.handle.writing() as ptr:
+
+    def write(ptr: Any) -> None:
         status = lib.b2c_nd_write(ptr, ctx, array._nd, box.start, box.counts, box.step, src, len(src), err)
         check(status, err, schunk.urlpath)
+
+    schunk.handle.edit(write)
 
 
 def write_rows(array: NDArray, places: Places, rows: Array) -> None:
@@ -107,9 +110,12 @@ def write_rows(array: NDArray, places: Places, rows: Array) -> None:
     schunk, err = array.schunk, new_error()
     src = ffi.from_buffer(packed(rows))
     ctx = _ffi.context(schunk._c_nthreads)
-    with schunk.handle.writing() as ptr:
+
+    def write(ptr: Any) -> None:
         status = lib.b2c_nd_write_places(ptr, ctx, array._nd, places.c, src, len(src), err)
         check(status, err, schunk.urlpath)
+
+    schunk.handle.edit(write)
 
 
 # ---- Size ------------------------------------------------------------------

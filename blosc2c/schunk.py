@@ -21,7 +21,7 @@ from .callbacks import Callbacks
 from .edit import Editing
 from .errors import ChunkIndexError, FrameExistsError, LimitError, ParameterError
 from .facts import ChunkInfo, Explained, Report, codec_summary, human
-from .handles import Handle, new_out
+from .handles import INFO, Handle, new_out
 from .meta import Meta, VLMeta, check_name, encode
 from .params import (
     CParams,
@@ -49,6 +49,8 @@ DEFAULT_CHUNKSIZE = 1 << 24  # without data
 MAX_DEFAULT_CHUNKSIZE = 1 << 28  # with data: one chunk up to here
 MAX_SECONDS = 10  # of reading again what changes meanwhile
 ARRAY_META = ("b2nd", "caterva")  # metalayers that make a super-chunk an array
+
+_unpack = ffi.unpack  # short calls take a microsecond: looked up once
 
 T = TypeVar("T")
 
@@ -287,13 +289,11 @@ class SChunk(Editing, Callbacks, VLBlocks, Explained):
     # ---- facts -------------------------------------------------------------
 
     def c_info(self, ptr: Any = None) -> Any:
-        """The b2c_schunk_info of now; `ptr` when the caller holds the handle."""
-        info = ffi.new("b2c_schunk_info *")
-        if ptr is not None:
-            lib.b2c_schunk_info_get(ptr, info)
-        else:
-            with self.handle as held:
-                lib.b2c_schunk_info_get(held, info)
+        """The b2c_schunk_info of now, not to be changed; `ptr` when the caller holds the handle."""
+        if ptr is None:
+            return self.handle.info()
+        info = ffi.new(INFO)
+        lib.b2c_schunk_info_get(ptr, info)
         return info
 
     @property
@@ -520,7 +520,7 @@ class SChunk(Editing, Callbacks, VLBlocks, Explained):
 
     def _chunk_info(self, ptr: Any, nchunk: int) -> Any:
         info, err = ffi.new("b2c_chunk_info *"), new_error()
-        check(lib.b2c_schunk_chunk_info(ptr, self._number(nchunk), info, err), err, self.urlpath)
+        check(lib.b2c_schunk_chunk_info(ptr, nchunk, info, err), err, self.urlpath)
         return info
 
     def decompress_chunk(self, nchunk: int, dst: Buffer | None = None) -> bytes | None:
@@ -533,40 +533,73 @@ class SChunk(Editing, Callbacks, VLBlocks, Explained):
         CorruptError : the chunk is damaged
         """
 
-        def decompress(ptr: Any) -> bytes | None:
-            nbytes = int(self._chunk_info(ptr, nchunk).nbytes)
-            if dst is None:
-                limits.check_result(nbytes, self.handle)
-                return _ffi.bytes_from(nbytes, lambda out: self._decode(ptr, nchunk, out, nbytes))
-            out = out_buffer(dst)
-            if len(out) < nbytes:
-                raise ParameterError(
-                    f"dst holds {len(out)} bytes, chunk {nchunk} decompresses to {nbytes}",
-                    field="dst",
-                    expected=nbytes,
-                    actual=len(out),
-                )
-            self._decode(ptr, nchunk, out, nbytes)
-            return None
+        number = self._number(nchunk)
+        if dst is None:
+            data = self._read_small(lib.b2i_turn_decode_chunk, number, limits.small.nbytes)
+            return self._decode_new(number) if data is None else data
+        out = out_buffer(dst)
+        if not self._read_at_once(lib.b2i_turn_decode_chunk, number, out, len(out)):
+            self.reading(lambda ptr: self._decode(ptr, number, out, len(out)))
+        return None
 
-        return self.reading(decompress)
+    def _read_small(self, read: Any, number: int, room: int) -> bytes | None:
+        """What a b2i_turn_… function reads; None: that is too long, or to be had by reading()."""
+        small = _, scratch, done, _, is_taken = _ffi.small_call()
+        data = _unpack(scratch, done[0]) if self._try(small, read, number, scratch, room) else None
+        is_taken[0] = False
+        return data
 
-    def _decode(self, ptr: Any, nchunk: int, out: Any, nbytes: int) -> None:
-        done, err = ffi.new("size_t *"), new_error()
-        ctx = _ffi.context(self._dparams.nthreads, nbytes)
-        status = lib.b2c_schunk_decode_chunk(ptr, ctx, nchunk, out, nbytes, done, err)
-        check(status, err, self.urlpath)
+    def _read_at_once(self, read: Any, number: int, out: Any, room: int) -> bool:
+        """Whether a b2i_turn_… function has read; else this is to be done by reading()."""
+        call = _ffi.call_for(self._dparams.nthreads, room)
+        has_read = self._try(call, read, number, out, room)
+        call[4][0] = False
+        return has_read
+
+    def _try(self, call: Any, read: Any, number: int, out: Any, room: int) -> bool:
+        handle = self.handle
+        if handle.may_outdate or handle.damage is not None or handle.limits is not None:
+            return False
+        ctx, _, done, err, _ = call
+        status = read(handle.turn, ctx, number, out, room, done, err)
+        if status > 0 and status != lib.B2C_E_OUTPUT_SIZE:
+            check(status, err, self.urlpath)
+        return not status
+
+    def _decode_new(self, number: int) -> bytes:
+        def decode(ptr: Any) -> bytes:
+            nbytes = int(self._chunk_info(ptr, number).nbytes)
+            limits.check_result(nbytes, self.handle)
+            return _ffi.bytes_from(nbytes, lambda out: self._decode(ptr, number, out, nbytes))
+
+        return self.reading(decode)
+
+    def _decode(self, ptr: Any, number: int, out: Any, room: int) -> None:
+        ctx, _, done, err, is_taken = _ffi.call_for(self._dparams.nthreads, room)
+        status = lib.b2c_schunk_decode_chunk(ptr, ctx, number, out, room, done, err)
+        if status == lib.B2C_E_OUTPUT_SIZE:
+            raise ParameterError(
+                f"dst holds {room} bytes, chunk {number} decompresses to {done[0]}",
+                field="dst",
+                expected=done[0],
+                actual=room,
+            )
+        if status:
+            check(status, err, self.urlpath)
+        is_taken[0] = False
 
     def get_chunk(self, nchunk: int) -> bytes:
         """The stored bytes of a chunk; ChunkIndexError when there is no such chunk."""
+        number = self._number(nchunk)
 
         def get(ptr: Any) -> bytes:
             def call(dst: Any, cap: int, need: Any, err: Any) -> int:
-                return int(lib.b2c_schunk_get_chunk(ptr, nchunk, dst, cap, need, err))
+                return int(lib.b2c_schunk_get_chunk(ptr, number, dst, cap, need, err))
 
-            return _ffi.sized_bytes(call, int(self._chunk_info(ptr, nchunk).cbytes), self.urlpath)
+            return _ffi.sized_bytes(call, int(self._chunk_info(ptr, number).cbytes), self.urlpath)
 
-        return self.reading(get)
+        chunk = self._read_small(lib.b2i_turn_get_chunk, number, limits.small.nbytes)
+        return self.reading(get) if chunk is None else chunk
 
     get_lazychunk = get_chunk
 
@@ -576,6 +609,8 @@ class SChunk(Editing, Callbacks, VLBlocks, Explained):
         return first, max(last, first), int(info.typesize)
 
     def _read(self, at: int, nbytes: int, out: Any) -> None:
+        if self._read_at_once(lib.b2i_turn_read, at, out, nbytes):
+            return
         err, ctx = new_error(), _ffi.context(self._dparams.nthreads, nbytes)
 
         def read(ptr: Any) -> None:
@@ -603,6 +638,10 @@ class SChunk(Editing, Callbacks, VLBlocks, Explained):
 
     def _get_range(self, first: int, last: int, typesize: int, out: Buffer | None) -> bytes | None:
         nbytes = (last - first) * typesize
+        if out is None and nbytes <= limits.small.nbytes:
+            data = self._read_small(lib.b2i_turn_read, first * typesize, nbytes)
+            if data is not None:
+                return data
         if out is None:
             limits.check_result(nbytes, self.handle)
             return _ffi.bytes_from(nbytes, lambda dst: self._read(first * typesize, nbytes, dst))
@@ -646,6 +685,7 @@ class SChunk(Editing, Callbacks, VLBlocks, Explained):
 
     def chunk_facts(self, nchunk: int) -> ChunkInfo:
         """Facts of one chunk; ChunkIndexError when there is no such chunk."""
+        nchunk = self._number(nchunk)
         info = self.reading(lambda ptr: self._chunk_info(ptr, nchunk))
         special = SpecialValue(info.special)
         value = None
@@ -826,7 +866,7 @@ def get_slice_nchunks(
         size = schunk.chunksize
         return np.arange(first * typesize // size, (last * typesize - 1) // size + 1)
     with schunk.handle as ptr:
-        sizes = [schunk._chunk_info(ptr, n).nbytes for n in range(schunk.nchunks)]
+        sizes = [schunk._chunk_info(ptr, n).nbytes for n in range(schunk.c_info(ptr).nchunks)]
     ends = np.cumsum(sizes)
     begin = np.searchsorted(ends, first * typesize, "right")
     return np.arange(begin, np.searchsorted(ends, last * typesize - 1, "right") + 1)

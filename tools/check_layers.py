@@ -22,6 +22,7 @@ RANKS = [
     ["ndarray"],
     ["repair"],
     ["api"],
+    ["python"],
 ]
 PUBLIC = "include"
 RANK_OF = {layer: rank for rank, layers in enumerate(RANKS) for layer in layers}

@@ -1,8 +1,8 @@
-"""Generate the C source of the Python extension from the public header.
+"""Generate the C source of the Python extension from headers.
 
-usage: gen_ffi.py blosc2c.h _b2c.c
+usage: gen_ffi.py _b2c.c blosc2c.h other.h...
 
-The text between the marks "cffi: begin" and "cffi: end" is plain C once two macros are gone, so
+The text of each between the marks "cffi: begin" and "cffi: end" is plain C once two macros are gone, so
 that the declarations exist in one place only.
 
 SPDX-License-Identifier: BSD-3-Clause
@@ -43,15 +43,16 @@ def declarations(header: str) -> str:
     return re.sub(r"\b(B2C_API|B2C_MUST_USE)\b", "", text)
 
 
-def main(header_path: str, source_path: str) -> None:
+def main(source_path: str, *header_paths: str) -> None:
     ffi = FFI()
-    ffi.cdef(declarations(Path(header_path).read_text(encoding="utf-8")))
+    for path in header_paths:
+        ffi.cdef(declarations(Path(path).read_text(encoding="utf-8")))
     ffi.cdef(CALLBACKS)
-    ffi.set_source("blosc2c._b2c", '#include "blosc2c.h"')
+    ffi.set_source("blosc2c._b2c", "".join(f'#include "{Path(path).name}"\n' for path in header_paths))
     ffi.emit_c_code(source_path)
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 3:
+    if len(sys.argv) < 3:
         raise SystemExit(__doc__)
-    main(sys.argv[1], sys.argv[2])
+    main(*sys.argv[1:])

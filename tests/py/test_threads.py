@@ -60,6 +60,78 @@ def test_many_threads_compress_and_decompress():
         list(pool.map(work, range(24)))
 
 
+@pytest.mark.parametrize("urlpath", [None, "x.b2frame"])
+def test_short_calls_of_many_threads(tmp_path, urlpath):
+    """Those that come and go in C, beside those that do it in Python."""
+    n, nturns = 1024, 150
+    where = {} if urlpath is None else {"urlpath": tmp_path / urlpath}
+    s = b2.SChunk(chunksize=n, cparams={"typesize": 1, "codec": b2.Codec.BLOSCLZ}, **where)
+    for value in range(4):
+        s.append_data(bytes([value]) * n)
+    appended, inserted = [], []
+
+    def check(data: bytes, length: int = n) -> None:
+        assert data == data[:1] * length
+
+    def update(i: int) -> None:
+        assert s.update_data(i % 4, bytes([i % 256]) * n) >= 4
+
+    def append(i: int) -> None:
+        appended.append(s.append_data(bytes([i % 256]) * n))
+
+    def transact(i: int) -> None:
+        with s.transaction():
+            s.update_data(0, bytes([i % 256]) * n)
+            inserted.append(s.insert_data(3, bytes([i % 256]) * n))
+
+    def decompress(i: int) -> None:
+        check(s.decompress_chunk(i % 4))
+        out = bytearray(n)
+        s.decompress_chunk(3, out)
+        check(out)
+
+    def get(i: int) -> None:
+        check(b2.decompress2(s.get_chunk(i % 4)))
+
+    def read(i: int) -> None:
+        check(s[n : n + 100], 100)
+        check(b2.schunk_from_cframe(s.to_cframe()).decompress_chunk(1))
+        assert s.nbytes % n == 0 and s.nchunks >= 4
+
+    calls = [update, append, decompress, get, read, update, decompress]
+    with ThreadPoolExecutor(len(calls) + 1) as pool:
+        tasks = [pool.submit(lambda c=c: [c(i) for i in range(nturns)]) for c in calls]
+        tasks.append(pool.submit(lambda: [transact(i) for i in range(nturns // 5)]))
+        for task in tasks:
+            task.result()
+    assert s.nchunks == 4 + nturns + nturns // 5
+    assert len(set(appended + inserted)) == nturns + nturns // 5  # each call has counted its own
+    for i in range(s.nchunks):
+        check(s.decompress_chunk(i))
+
+
+def test_facts_are_those_of_now():
+    s = b2.SChunk(chunksize=8)
+    for i in range(1, 4):
+        s.append_data(bytes(8))
+        assert (s.nchunks, s.nbytes, len(s)) == (i, 8 * i, 8 * i)
+    with s.transaction():
+        assert s.nchunks == 3
+        s.delete_chunk(0)
+        assert s.nchunks == 2
+        s.append_data(bytes(8))
+        s.append_data(bytes(8))
+        assert s.nchunks == 4
+    with pytest.raises(ZeroDivisionError), s.transaction():
+        s.append_data(bytes(8))
+        assert s.nchunks == 5
+        raise ZeroDivisionError
+    assert (s.nchunks, s.nbytes) == (4, 32)
+    s.close()
+    with pytest.raises(b2.ClosedError):
+        s.nchunks  # noqa: B018
+
+
 def test_readers_while_metadata_is_written():
     """Writers and readers of one object take turns; nobody sees half a change."""
     s = b2.SChunk(data=A.tobytes(), chunksize=100_000, cparams={"typesize": 4})

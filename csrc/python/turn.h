@@ -1,0 +1,54 @@
+/*
+ * turn.h: readers and writers of a super-chunk that the threads of a Python process share.
+ *
+ * handles.py lets many read or one write.  What that takes in Python, a microsecond to read and
+ * several to write, is as much as handling 4 kB takes: short reads and edits do it here.
+ *
+ * Whoever comes first says so, and then looks for others, who do the same: so one of two sees the
+ * other.  Readers in Python are not counted here.  They leave a mark, which a writer in Python
+ * takes away when it has seen that they are gone; as long as it is there, nobody writes from here.
+ * SPDX-License-Identifier: BSD-3-Clause
+ */
+#ifndef B2I_TURN_H
+#define B2I_TURN_H
+
+#include "blosc2c.h"
+
+/* cffi: begin */
+
+typedef struct b2i_turn {
+    b2c_schunk *schunk;
+    int is_open;    /* nobody in Python writes or waits for that, nor is there a lock file */
+    int was_read;   /* the mark */
+    int nreaders;   /* calls from here that read */
+    int is_written; /* one that writes */
+    size_t nedits;  /* another number whenever what is shown may be something else */
+} b2i_turn;
+
+enum { B2I_NOT_FREE = -1 }; /* no b2c_status: nothing was done, it is Python's turn */
+
+void b2i_turn_open(b2i_turn *turn, int is_open);
+
+/* A reader in Python has come.  1: it may read.  0: it may when Python lets it.  -1: not now. */
+int b2i_turn_look(b2i_turn *turn);
+
+/* Whether a call from here is under way; none begins while it is not open. */
+int b2i_turn_is_used(const b2i_turn *turn);
+
+/* b2c_schunk_decode_chunk(), …_get_chunk() (without 'ctx'), and …_read() from byte 'number' on. */
+int b2i_turn_decode_chunk(b2i_turn *turn, b2c_ctx *ctx, uint64_t number, void *dst, size_t cap,
+                          size_t *dst_len, b2c_error *err);
+int b2i_turn_get_chunk(b2i_turn *turn, b2c_ctx *ctx, uint64_t number, void *dst, size_t cap,
+                       size_t *dst_len, b2c_error *err);
+int b2i_turn_read(b2i_turn *turn, b2c_ctx *ctx, uint64_t number, void *dst, size_t cap,
+                  size_t *dst_len, b2c_error *err);
+
+/* b2c_schunk_append() (without 'number') and …_update(); how many chunks there are then. */
+int b2i_turn_append(b2i_turn *turn, b2c_ctx *ctx, uint64_t number, const void *src, size_t n,
+                    size_t *nchunks, b2c_error *err);
+int b2i_turn_update(b2i_turn *turn, b2c_ctx *ctx, uint64_t number, const void *src, size_t n,
+                    size_t *nchunks, b2c_error *err);
+
+/* cffi: end */
+
+#endif

@@ -1,0 +1,221 @@
+/*
+ * test_turn.c: threads that read and edit a super-chunk, as those of Python do: the ones by calls
+ * of turn.h, the others in the way of handles.py.  No two of which one edits are ever at it
+ * together. SPDX-License-Identifier: BSD-3-Clause
+ */
+#include "harness.h"
+#include "turn.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdbool.h>
+
+enum { LEN = 4096, NTURNS = 500, READERS = 2, EDITORS = 2, NTHREADS = READERS + EDITORS + 2 };
+
+static b2i_turn turn;
+static int nviews;     /* of readers in the way of Python */
+static int is_touched; /* an edit in the way of Python is under way */
+static int nbusy;      /* threads that have turns to come, without the last one */
+static int nfailed;
+
+static void require(bool ok)
+{
+    if (!ok) {
+        (void)__atomic_add_fetch(&nfailed, 1, __ATOMIC_RELAXED);
+    }
+}
+
+typedef struct worker {
+    pthread_t thread;
+    b2c_ctx *ctx;
+    uint8_t bytes[LEN];
+    unsigned n;
+    uint64_t ndone;
+} worker;
+
+static bool is_uniform(const uint8_t *p)
+{
+    return memcmp(p, p + 1, LEN - 1) == 0;
+}
+
+static void *read_quickly(void *arg)
+{
+    worker *w = arg;
+    size_t len = 0;
+    b2c_error err;
+    for (int i = 0; w->ndone < NTURNS; i++) {
+        int st = i % 2 == 0 ? b2i_turn_decode_chunk(&turn, w->ctx, 0, w->bytes, LEN, &len, &err)
+                            : b2i_turn_read(&turn, w->ctx, 0, w->bytes, LEN, &len, &err);
+        require(st == B2C_OK || st == B2I_NOT_FREE);
+        require(st != B2C_OK || (len == LEN && is_uniform(w->bytes)));
+        w->ndone += st == B2C_OK;
+        (void)sched_yield();
+    }
+    (void)__atomic_sub_fetch(&nbusy, 1, __ATOMIC_SEQ_CST);
+    return NULL;
+}
+
+static void *edit_quickly(void *arg)
+{
+    worker *w = arg;
+    size_t nchunks = 0;
+    b2c_error err;
+    for (int i = 0; w->ndone < NTURNS; i++) {
+        memset(w->bytes, (int)(w->n + (unsigned)i), LEN);
+        int st = i % 64 == 0 ? b2i_turn_append(&turn, w->ctx, 0, w->bytes, LEN, &nchunks, &err)
+                             : b2i_turn_update(&turn, w->ctx, 0, w->bytes, LEN, &nchunks, &err);
+        require(st == B2C_OK || st == B2I_NOT_FREE);
+        require(st != B2C_OK || nchunks > 0);
+        w->ndone += st == B2C_OK;
+        (void)sched_yield();
+    }
+    (void)__atomic_sub_fetch(&nbusy, 1, __ATOMIC_SEQ_CST);
+    return NULL;
+}
+
+/* Comes and looks; a writer that has the turn would be waited for. */
+static void *read_in_python(void *arg)
+{
+    worker *w = arg;
+    b2c_error err;
+    while (w->ndone < NTURNS) {
+        (void)__atomic_add_fetch(&nviews, 1, __ATOMIC_SEQ_CST);
+        if (b2i_turn_look(&turn) > 0) {
+            require(!__atomic_load_n(&is_touched, __ATOMIC_SEQ_CST));
+            require(b2c_schunk_read(turn.schunk, w->ctx, 0, LEN, w->bytes, LEN, &err) == B2C_OK);
+            require(is_uniform(w->bytes));
+            w->ndone++;
+        }
+        (void)__atomic_sub_fetch(&nviews, 1, __ATOMIC_SEQ_CST);
+        for (int i = 0; i < 10; i++) {
+            (void)sched_yield();
+        }
+    }
+    (void)__atomic_sub_fetch(&nbusy, 1, __ATOMIC_SEQ_CST);
+    return NULL;
+}
+
+static void *edit_in_python(void *arg)
+{
+    worker *w = arg;
+    b2c_error err;
+    for (int i = 0; __atomic_load_n(&nbusy, __ATOMIC_SEQ_CST) > 0; i++) {
+        b2i_turn_open(&turn, 0);
+        while (b2i_turn_is_used(&turn) || __atomic_load_n(&nviews, __ATOMIC_SEQ_CST) > 0) {
+            (void)sched_yield();
+        }
+        __atomic_store_n(&turn.was_read, 0, __ATOMIC_SEQ_CST);
+        __atomic_store_n(&is_touched, 1, __ATOMIC_SEQ_CST);
+        memset(w->bytes, i, LEN);
+        require(b2c_schunk_update(turn.schunk, w->ctx, 0, w->bytes, LEN, &err) == B2C_OK);
+        __atomic_store_n(&is_touched, 0, __ATOMIC_SEQ_CST);
+        w->ndone++;
+        b2i_turn_open(&turn, 1);
+        (void)sched_yield();
+    }
+    return NULL;
+}
+
+static b2c_schunk *make(void)
+{
+    static const uint8_t zeros[LEN];
+    b2c_schunk_params p;
+    b2c_schunk *s = NULL;
+    b2c_ctx *ctx = NULL;
+    b2c_error err;
+    b2c_schunk_params_init(&p);
+    p.chunksize = LEN;
+    p.cparams.codec = B2C_CODEC_BLOSCLZ;
+    CHECK_EQ(b2c_schunk_new(&p, &s, &err), B2C_OK);
+    CHECK_EQ(b2c_ctx_new(NULL, 1, NULL, &ctx, &err), B2C_OK);
+    CHECK_EQ(b2c_schunk_append(s, ctx, zeros, LEN, &err), B2C_OK);
+    b2c_ctx_free(ctx);
+    return s;
+}
+
+static void test_threads(void)
+{
+    static worker workers[NTHREADS];
+    turn = (b2i_turn){ .schunk = make(), .is_open = 1 };
+    nbusy = NTHREADS - 1;
+    for (unsigned i = 0; i < NTHREADS; i++) {
+        worker *w = &workers[i];
+        void *(*work)(void *) = i < READERS              ? read_quickly
+                                : i < READERS + EDITORS  ? edit_quickly
+                                : i == READERS + EDITORS ? read_in_python
+                                                         : edit_in_python;
+        w->n = i;
+        CHECK_EQ(b2c_ctx_new(NULL, 1, NULL, &w->ctx, NULL), B2C_OK);
+        CHECK_EQ(pthread_create(&w->thread, NULL, work, w), 0);
+    }
+    for (unsigned i = 0; i < NTHREADS; i++) {
+        CHECK_EQ(pthread_join(workers[i].thread, NULL), 0);
+        b2c_ctx_free(workers[i].ctx);
+    }
+    CHECK_EQ(nfailed, 0);
+    CHECK(workers[NTHREADS - 1].ndone > 0);
+    CHECK(turn.nreaders == 0 && !turn.is_written && turn.is_open);
+    b2c_schunk_free(turn.schunk);
+}
+
+/* Who is there keeps whom out; what cannot be leaves everything as it was. */
+static void test_turns(void)
+{
+    uint8_t bytes[LEN] = { 1 }, got[LEN];
+    size_t n = 0, nedits;
+    b2c_ctx *ctx = NULL;
+    b2c_error err;
+    CHECK_EQ(b2c_ctx_new(NULL, 1, NULL, &ctx, NULL), B2C_OK);
+    turn = (b2i_turn){ .schunk = make(), .is_open = 1 };
+
+    nedits = turn.nedits;
+    CHECK_EQ(b2i_turn_append(&turn, ctx, 0, bytes, LEN, &n, &err), B2C_OK);
+    CHECK_EQ(n, 2);
+    CHECK(turn.nedits != nedits);
+    CHECK_EQ(b2i_turn_decode_chunk(&turn, ctx, 1, got, LEN, &n, &err), B2C_OK);
+    CHECK(n == LEN && memcmp(got, bytes, LEN) == 0);
+    CHECK_EQ(b2i_turn_decode_chunk(&turn, ctx, 1, got, LEN - 1, &n, &err), B2C_E_OUTPUT_SIZE);
+    CHECK_EQ(n, LEN);
+    CHECK_EQ(b2i_turn_get_chunk(&turn, ctx, 2, got, LEN, &n, &err), B2C_E_RANGE);
+    CHECK_EQ(b2i_turn_get_chunk(&turn, ctx, 1, got, LEN, &n, &err), B2C_OK);
+    CHECK(n > 32 && n < 200);
+    CHECK_EQ(b2i_turn_update(&turn, ctx, 2, bytes, LEN, &n, &err), B2C_E_RANGE);
+    CHECK_EQ(n, 2);
+
+    CHECK_EQ(b2i_turn_look(&turn), 1); /* a reader in Python: others read, nobody writes */
+    CHECK_EQ(b2i_turn_read(&turn, ctx, LEN, got, 5, &n, &err), B2C_OK);
+    CHECK(n == 5 && memcmp(got, bytes, 5) == 0);
+    CHECK_EQ(b2i_turn_append(&turn, ctx, 0, bytes, LEN, &n, &err), B2I_NOT_FREE);
+    nedits = turn.nedits;
+    b2i_turn_open(&turn, 0); /* a writer in Python */
+    CHECK(turn.nedits != nedits && !b2i_turn_is_used(&turn));
+    turn.was_read = 0;
+    CHECK_EQ(b2i_turn_read(&turn, ctx, 0, got, 5, &n, &err), B2I_NOT_FREE);
+    CHECK_EQ(b2i_turn_update(&turn, ctx, 0, bytes, LEN, &n, &err), B2I_NOT_FREE);
+    CHECK_EQ(b2i_turn_look(&turn), 0);
+    turn.was_read = 0;
+    b2i_turn_open(&turn, 1);
+    CHECK_EQ(b2i_turn_update(&turn, ctx, 0, bytes, LEN, &n, &err), B2C_OK);
+
+    turn.nreaders = 1; /* a call that reads keeps out those that write, not others that read */
+    CHECK(b2i_turn_is_used(&turn));
+    CHECK_EQ(b2i_turn_update(&turn, ctx, 0, bytes, LEN, &n, &err), B2I_NOT_FREE);
+    CHECK_EQ(b2i_turn_read(&turn, ctx, 0, got, 5, &n, &err), B2C_OK);
+    turn.nreaders = 0;
+    turn.is_written = 1; /* a call that writes keeps out all */
+    CHECK(b2i_turn_is_used(&turn));
+    CHECK_EQ(b2i_turn_update(&turn, ctx, 0, bytes, LEN, &n, &err), B2I_NOT_FREE);
+    CHECK_EQ(b2i_turn_read(&turn, ctx, 0, got, 5, &n, &err), B2I_NOT_FREE);
+    CHECK_EQ(b2i_turn_look(&turn), -1);
+    CHECK(turn.nreaders == 0 && turn.is_written);
+
+    b2c_schunk_free(turn.schunk);
+    b2c_ctx_free(ctx);
+}
+
+int main(void)
+{
+    test_turns();
+    test_threads();
+    return RESULT();
+}
