@@ -5,6 +5,7 @@ SPDX-License-Identifier: BSD-3-Clause
 
 from __future__ import annotations
 
+import functools
 import struct
 from typing import TYPE_CHECKING, Any
 
@@ -188,17 +189,21 @@ def compress(
     if typesize is None:
         typesize = memoryview(src).itemsize
     typesize = to_int(typesize, "typesize", 1, MAX_TYPESIZE)
-    cparams = CParams(
-        codec=runtime.default_codec() if codec is None else codec,
-        clevel=clevel,
-        typesize=typesize,
-        blocksize=runtime.get_blocksize(),
-        filters=[Filter.NOFILTER] * 5 + [_without_parameter(filter)],
-    )
+    codec = runtime.default_codec() if codec is None else codec
+    try:
+        cparams = _plain_cparams(typesize, clevel, filter, codec, runtime.get_blocksize())
+    except TypeError:  # what cannot be hashed, and is wrong
+        cparams = _plain_cparams.__wrapped__(typesize, clevel, filter, codec, runtime.get_blocksize())
     data = in_buffer(src)  # not before: a wrong parameter is told of whatever src is
     if len(data) % typesize and not _ignore_multiple_size:
         raise ParameterError(f"{len(data)} bytes are no multiple of typesize {typesize}", field="typesize")
-    return _encode(data, cparams.to_c(), cparams.nthreads)
+    return _encode(data, cparams, _ffi.threads.nthreads)
+
+
+@functools.lru_cache(maxsize=256, typed=True)  # making it takes longer than compressing 4 kB
+def _plain_cparams(typesize: int, clevel: int, filter: Any, codec: Any, blocksize: int) -> Any:
+    filters = [Filter.NOFILTER] * 5 + [_without_parameter(filter)]
+    return CParams(codec=codec, clevel=clevel, typesize=typesize, blocksize=blocksize, filters=filters).to_c()
 
 
 _PARAMETRIC = (Filter.TRUNC_PREC, Filter.NDCELL, Filter.NDMEAN, Filter.INT_TRUNC)

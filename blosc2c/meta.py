@@ -243,18 +243,26 @@ class VLMeta(MutableMapping[str, Any]):
 
     def raw(self, name: str) -> bytes:
         """The bytes of a vlmetalayer; NotFoundError (a KeyError) when there is none."""
-        schunk, key, ctx = self._schunk(), _key(name), _ffi.context(1)
+        schunk, key = self._schunk(), _key(name)
         if key is None:
             raise NotFoundError(f"there is no vlmetalayer {name!r}")
+        ctx, scratch, need, err, is_taken = _ffi.small_call()
         with schunk.handle as ptr:
             try:
-                return _ffi.sized_bytes(
-                    lambda dst, cap, need, err: int(
-                        lib.b2c_schunk_vlmeta_get(ptr, ctx, key, dst, cap, need, err)
-                    ),
-                    4096,
-                    schunk.urlpath,
-                )
+                status = lib.b2c_schunk_vlmeta_get(ptr, ctx, key, scratch, _ffi.SMALL_NBYTES, need, err)
+                if status == lib.B2C_E_OUTPUT_SIZE:
+                    return _ffi.sized_bytes(
+                        lambda dst, cap, need, err: int(
+                            lib.b2c_schunk_vlmeta_get(ptr, ctx, key, dst, cap, need, err)
+                        ),
+                        need[0],
+                        schunk.urlpath,
+                    )
+                if status:
+                    check(status, err, schunk.urlpath)
+                found: bytes = ffi.unpack(scratch, need[0])
+                is_taken[0] = False
+                return found
             except NotFoundError:
                 raise NotFoundError(f"there is no vlmetalayer {name!r}") from None
             except LimitError as exc:

@@ -143,7 +143,8 @@ def resize(array: NDArray, newshape: Any) -> None:
             )
     schunk, err = array.schunk, new_error()
     ctx = _ffi.context(schunk._c_nthreads)
-    with schunk.handle.writing() as ptr:
+
+    def edit(ptr: Any) -> None:
         new = ffi.new("b2c_nd *", array._nd[0])
         new.shape[0 : len(shape)] = shape
         views = [other for other in schunk.handle.followers() if isinstance(other, type(array))]
@@ -156,6 +157,8 @@ def resize(array: NDArray, newshape: Any) -> None:
             # Readers hold the handle while they use descriptions, which are replaced, not changed.  What
             # could not be stored is shown nevertheless.
             schunk.handle.tell(ptr)
+
+    schunk.handle.edit(edit)
 
 
 def append(array: NDArray, values: Any, axis: int | None = None) -> int:

@@ -5,6 +5,7 @@ SPDX-License-Identifier: BSD-3-Clause
 
 from __future__ import annotations
 
+import functools
 import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
@@ -154,11 +155,11 @@ def reject_unknown(
 
 def to_enum(kind: type[_E], value: Any, name: str, *, user_ids: bool = False) -> _E | int:
     """The member that `value` (member, number or name) means; user-defined numbers stay int."""
+    if isinstance(value, kind):
+        return value
     error: type[ParameterError] = {"codec": UnknownCodecError, "filters": UnknownFilterError}.get(
         name, ParameterError
     )
-    if isinstance(value, kind):
-        return value
     if isinstance(value, str):
         word = value.upper().replace("-", "_")
         word = _ALIASES.get(word, word)
@@ -201,7 +202,7 @@ def _to_list(values: Any, name: str) -> list[Any]:
 
 def number_of(member: Any) -> int:
     """The stored number of an enum member or user-defined ID."""
-    return int(member.value if isinstance(member, Enum) else member)
+    return int(member._value_ if isinstance(member, Enum) else member)  # value is a slow property
 
 
 def _default_nthreads() -> int:
@@ -247,6 +248,8 @@ class CParams:
     filters_meta: Sequence[int] = field(default_factory=lambda: [0] * MAX_FILTERS)
     tuner: Tuner | int | str = Tuner.STUNE
 
+    _checked = None  # the fields when they were right, lists as copies
+
     def __post_init__(self) -> None:
         self.codec = to_enum(Codec, self.codec, "codec", user_ids=True)
         self.codec_meta = to_int(self.codec_meta, "codec_meta", 0, 255)
@@ -260,16 +263,27 @@ class CParams:
         self.tuner = to_enum(Tuner, self.tuner, "tuner")
         if self.tuner is not Tuner.STUNE:
             raise ParameterError("tuner BTUNE is a plugin that is not available", field="tuner")
+        self._checked = self._fields()
+
+    def _fields(self) -> list[Any]:
+        """What can be compared with the fields of another moment: copies of lists, nothing unusual."""
+        values = [self.__dict__[name] for name in field_names(CParams)]
+        return [
+            list(value) if type(value) is list else value if isinstance(value, int | Enum) else object()
+            for value in values
+        ]
 
     def _check_filters(self) -> None:
         given = self.filters
         filters = [given] if isinstance(given, Filter | str) else _to_list(given, "filters")
         if len(filters) > MAX_FILTERS:
             raise ParameterError(f"at most {MAX_FILTERS} filters, not {len(filters)}", field="filters")
-        self.filters = [to_enum(Filter, f, "filters", user_ids=True) for f in filters]
+        self.filters = [
+            f if type(f) is Filter else to_enum(Filter, f, "filters", user_ids=True) for f in filters
+        ]
         # Negative ones, which some filters take, are stored as their last 8 bits.
         metas = [
-            to_int(meta, "filters_meta", -128, 255) & 255
+            meta if type(meta) is int and 0 <= meta < 256 else to_int(meta, "filters_meta", -128, 255) & 255
             for meta in _to_list(self.filters_meta, "filters_meta")
         ]
         if len(metas) < len(filters):
@@ -282,13 +296,24 @@ class CParams:
             if kind is Filter.BYTEDELTA and not self.filters_meta[i]:
                 self.filters_meta[i] = min(self.typesize, 255)
 
+    def copied(self) -> CParams:
+        """Another one, whose fields are checked if they have changed since construction."""
+        made = CParams.__new__(CParams)
+        made.__dict__.update(self.__dict__)
+        if self._checked != self._fields():
+            made.__post_init__()
+        else:
+            made.filters, made.filters_meta = [*self.filter_members()], [*self.filters_meta]
+        return made
+
     def filter_members(self) -> list[Filter | int]:
         """The filters as members, or numbers for user-defined ones."""
         return cast("list[Filter | int]", self.filters)
 
     def to_c(self, out: Any = None) -> Any:
         """Fill (or make) a b2c_cparams; fields changed since construction are checked again."""
-        self.__post_init__()
+        if self._checked != self._fields():
+            self.__post_init__()
         c = ffi.new("b2c_cparams *") if out is None else out
         lib.b2c_cparams_init(c)
         c.codec = number_of(self.codec)
@@ -472,9 +497,10 @@ def absolute(path: str) -> str:
     return path if path.startswith("/") else os.path.join(os.getcwd(), path)
 
 
-def field_names(cls: type) -> list[str]:
+@functools.cache
+def field_names(cls: type) -> tuple[str, ...]:
     """Names of the fields of a dataclass, in order."""
-    return [f.name for f in fields(cls)]
+    return tuple(f.name for f in fields(cls))
 
 
 def storage_fields(storage: Any) -> dict[str, Any]:
@@ -508,7 +534,7 @@ def _told(value: Mapping[str, Any] | None, name: str, cls: type) -> dict[str, An
 def to_cparams(value: CParams | Mapping[str, Any] | None, **defaults: Any) -> CParams:
     """A fresh CParams from an object or a dict of some of its fields."""
     if isinstance(value, CParams):
-        return CParams(**asdict(value))
+        return value.copied()
     told = _told(value, "cparams", CParams)
     given = {**cparams_dflts, **defaults, **told}
     if "filters" in told and "filters_meta" not in told:

@@ -57,7 +57,7 @@ T = TypeVar("T")
 vlmeta = VLMeta  # its name in Python-Blosc2
 
 _KEYWORDS = ("cparams", "dparams", "storage")
-_STORAGE_FIELDS = tuple(params.field_names(Storage))
+_STORAGE_FIELDS = params.field_names(Storage)
 _SAFETY_FIELDS = ("durability", "checksums", "limits")
 
 
@@ -277,10 +277,12 @@ class SChunk(Editing, Callbacks, VLBlocks, Explained):
     def being_made(self) -> Iterator[None]:
         """Give a new super-chunk its contents, all at once; when the body raises, what was there stays."""
         try:
+            if self.urlpath is None:  # what is half made in memory, nobody ever sees
+                yield
+                return
             with self.transaction():
                 yield
-            if self.urlpath is not None:  # for who never closes it
-                self._edit(lib.b2c_schunk_settle)
+            self._edit(lib.b2c_schunk_settle)  # for who never closes it
         except BaseException:
             with contextlib.suppress(Exception):  # it may fail for the same reason
                 self.close()

@@ -349,6 +349,24 @@ def test_kept_parameters_are_those_of_equal_type():
         b2.compress2(DATA, filters=[1], filters_meta=[4.0])
 
 
+def test_kept_parameters_of_compress():
+    data = bytes(range(64)) * 40
+    for codec in (b2.Codec.LZ4, "lz4", 1):
+        for clevel in (1, 9, True):
+            chunk = b2.compress(data, 8, clevel, b2.Filter.SHUFFLE, codec)
+            assert chunk == b2.compress(data, 8, int(clevel), "shuffle", b2.Codec.LZ4)
+    for wrong in ({"clevel": 1.0}, {"clevel": [1]}, {"codec": []}, {"filter": {}}):
+        for _ in range(2):
+            with pytest.raises(TypeError, match=next(iter(wrong))):
+                b2.compress(data, **wrong)
+    b2.set_blocksize(256)
+    try:
+        assert b2.get_cbuffer_sizes(b2.compress(data))[2] == 256
+    finally:
+        b2.set_blocksize(0)
+    assert b2.get_cbuffer_sizes(b2.compress(data))[2] > 256
+
+
 def test_kept_parameters_follow_the_objects_and_lists_they_came_from():
     filters, cparams = [b2.Filter.SHUFFLE], b2.CParams(clevel=1)
     shuffled, first = b2.compress2(DATA, filters=filters), b2.compress2(DATA, cparams=cparams)

@@ -103,6 +103,30 @@ def test_values_of_another_type(kw):
         b2.CParams(**kw)
 
 
+def test_fields_that_change_later_are_checked_when_they_are_used():
+    p = b2.CParams(clevel=1)
+    s = b2.SChunk(chunksize=40, cparams=p)
+    for name, value, error in (
+        ("clevel", 10, ValueError),
+        ("codec", "lz5", ValueError),
+        ("typesize", None, TypeError),
+    ):
+        before = getattr(p, name)
+        setattr(p, name, value)
+        with pytest.raises(error, match=name):
+            b2.compress2(bytes(40), cparams=p)
+        with pytest.raises(error, match=name):
+            b2.SChunk(cparams=p)
+        setattr(p, name, before)
+    p.filters[-1] = "bitshuffle"  # in the list itself
+    p.filters_meta = np.zeros(6, "i8")
+    assert b2.SChunk(cparams=p).cparams.filters[-1] is b2.Filter.BITSHUFFLE
+    assert s.cparams.filters[-1] is b2.Filter.SHUFFLE
+    mine = s.cparams
+    mine.filters[0] = b2.Filter.DELTA
+    assert s.cparams.filters[0] is b2.Filter.NOFILTER
+
+
 def test_keywords_that_are_like_those_before():
     """What was made for some serves only the same ones again."""
     data = bytes(range(250)) * 40
