@@ -28,11 +28,12 @@ def frame_with(vlmeta: dict[str, bytes], meta: dict[str, bytes] | None = None, d
     return schunk_with(meta or {}, vlmeta, data).to_cframe()
 
 
-def array_meta(text: str, itemsize: int, n: int = 8) -> bytes:
-    """A b2nd metalayer of `n` items in one chunk, with any text for a dtype."""
+def array_meta(text: str, itemsize: int, n: int = 8, chunk: int | None = None) -> bytes:
+    """A b2nd metalayer of `n` items, in one chunk or several, with any text for a dtype."""
     nd, stored = ffi.new("b2c_nd *"), text.encode()
     nd.size, nd.ndim, nd.itemsize = ffi.sizeof("b2c_nd"), 1, itemsize
-    nd.shape[0] = nd.chunks[0] = nd.blocks[0] = n
+    nd.shape[0] = n
+    nd.chunks[0] = nd.blocks[0] = chunk or n
     return _ffi.sized_bytes(
         lambda dst, cap, need, err: int(lib.b2c_nd_meta_encode(nd, stored, len(stored), dst, cap, need, err)),
         1 << 12,

@@ -9,6 +9,7 @@ import blosc2
 import numpy as np
 import pytest
 from arrays import basic_keys, fancy_keys, partitions, values
+from hostile import array_meta, schunk_with
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -292,3 +293,14 @@ def test_an_append_that_fails_in_a_transaction():
         a[0] = want[0] = 3
     same(a[...], want)
     assert a.schunk.nchunks == 4
+
+
+def test_an_array_whose_last_chunk_is_short_keeps_its_shape():
+    """Chunks behind it would make the sizes of all chunks vary, which then tell no item size."""
+    s = schunk_with({"b2nd": array_meta("<i4", 4, n=8, chunk=4)}, data=bytes(range(16)))
+    s.append_data(bytes(12))  # schunk_with() has made bytes, not items of four
+    b = b2.ndarray_from_cframe(s.to_cframe(), copy=True)
+    with pytest.raises(b2.CorruptError, match="last chunk of the array is shorter"):
+        b.resize((16,))
+    assert (b.shape, b.dtype) == ((8,), "<i4")
+    assert b[:4].tobytes() == bytes(range(16))
