@@ -10,6 +10,7 @@ seeds are named after what they are and rewritten.
 
 from __future__ import annotations
 
+import itertools
 import random
 import re
 import struct
@@ -556,6 +557,46 @@ def others_seeds() -> Seeds:
         yield name, bytes([options, len(edits)]) + b"".join(map(bytes, edits)) + seed
 
 
+def array_seeds() -> Seeds:
+    """Arrays of both libraries, as files and directories, with some of 14 edits."""
+    import tempfile
+
+    import blosc2c
+
+    rng = random.Random(5)
+    arrays = (
+        ((5, 7), (4, 5), (3, 2), "<i4"),
+        ((40,), (16,), (5,), "<f8"),
+        ((), (), (), "<i4"),
+        ((6, 5, 7), (4, 4, 3), (2, 3, 3), "<i2"),
+        ((0, 3), (4, 3), (2, 3), "|u1"),
+        ((9, 2), (4, 2), (4, 2), "|S20"),
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        for i, (library, contiguous, (shape, chunks, blocks, dtype)) in enumerate(
+            itertools.product((blosc2c, blosc2), (True, False), arrays)
+        ):
+            path = Path(folder, str(i))
+            items = np.arange(np.prod(shape, dtype=int)).astype(dtype).reshape(shape)
+            place = {"urlpath": str(path), "contiguous": contiguous}
+            array = library.asarray(items, chunks=chunks, blocks=blocks, **place)
+            if library is blosc2c:
+                array.close()
+            if contiguous:
+                seed = folded(0, path.read_bytes())
+            else:
+                files = [path / name for name in ("chunks.b2frame", "00000000.chunk")]
+                index, chunk = (file.read_bytes() if file.exists() else b"" for file in files)
+                seed = struct.pack("<BII", 1, len(index), 0) + index + chunk
+            for options in (0, 1 << i % 5):
+                edits = [
+                    bytes([rng.randrange(14), rng.randrange(256), rng.randrange(256)])
+                    + bytes([rng.choice((0, 1, 3, 77, 129, 200, 255))])
+                    for _ in range(10)
+                ]
+                yield f"{i}-{options}", bytes([options, len(edits)]) + b"".join(edits) + seed
+
+
 def lock_seeds() -> Seeds:
     def counted(n: int) -> bytes:
         return struct.pack("<QQ", 0, n % 2**64)
@@ -577,6 +618,7 @@ TARGETS = {
     "userio": userio_seeds,
     "offset": offset_seeds,
     "others": others_seeds,
+    "array": array_seeds,
     "lock": lock_seeds,
     "getitem": getitem_seeds,
     "slice": slice_seeds,
