@@ -355,11 +355,10 @@ b2c_status b2i_schunk_next_dict(const b2c_schunk *s, uint64_t first, uint64_t *n
     return B2C_OK;
 }
 
-b2c_status b2i_schunk_chunk_bytes(const b2c_schunk *s, uint64_t nchunk, b2i_scratch *scratch,
-                                  b2i_span *out, b2c_error *err)
+/* As many bytes as its header says, and needs no more of 'scratch'. */
+static b2c_status read_all(const b2c_schunk *s, uint64_t nchunk, const b2i_chunk_head *head,
+                           b2i_scratch *scratch, b2i_span *out, b2c_error *err)
 {
-    b2i_chunk_head head;
-    B2I_TRY(b2i_schunk_chunk_head(s, nchunk, &head, err));
     b2i_entry entry = b2i_state_entry(&s->now, nchunk);
     b2c_status st;
     if ((entry & B2I_ENTRY_SPECIAL) != 0) {
@@ -367,12 +366,20 @@ b2c_status b2i_schunk_chunk_bytes(const b2c_schunk *s, uint64_t nchunk, b2i_scra
         st = p == NULL ? b2i_fail_memory(err) : special_bytes(s, nchunk, p, err);
         *out = b2i_span_of(p, B2C_HEADER_LEN);
     } else {
-        st = s->store->ops->read(s->store, entry, 0, head.cbytes, scratch, out, err);
+        st = s->store->ops->read(s->store, entry, 0, head->cbytes, scratch, out, err);
         if (st == B2C_OK) {
             st = check_bytes(s, entry, *out, err);
         }
     }
     return st == B2C_OK ? st : b2i_schunk_fail_in_chunk(s, nchunk, st, err);
+}
+
+b2c_status b2i_schunk_chunk_bytes(const b2c_schunk *s, uint64_t nchunk, b2i_scratch *scratch,
+                                  b2i_span *out, b2c_error *err)
+{
+    b2i_chunk_head head;
+    B2I_TRY(b2i_schunk_chunk_head(s, nchunk, &head, err));
+    return read_all(s, nchunk, &head, scratch, out, err);
 }
 
 b2i_site b2i_schunk_site(const b2c_schunk *s, uint64_t nchunk, const b2i_hook *hook)
@@ -432,20 +439,20 @@ b2c_status b2i_schunk_decode_chunk(const b2c_schunk *s, b2c_ctx *ctx, uint64_t n
 b2c_status b2i_schunk_get_chunk(const b2c_schunk *s, uint64_t nchunk, uint8_t *dst, size_t dst_cap,
                                 size_t *dst_len, b2c_error *err)
 {
-    b2i_scratch scratch = { 0 };
+    b2i_chunk_head head;
     b2i_span bytes;
-    b2c_status st = b2i_schunk_chunk_bytes(s, nchunk, &scratch, &bytes, err);
-    if (st == B2C_OK) {
-        *dst_len = bytes.n;
-        if (bytes.n > dst_cap) {
-            st = b2i_fail_sizes(err, B2C_E_OUTPUT_SIZE, B2C_NO_OFFSET,
-                                "the output buffer is smaller than the chunk", bytes.n, dst_cap);
-        } else {
-            b2i_copy(dst, bytes.p, bytes.n);
-        }
+    B2I_TRY(b2i_schunk_chunk_head(s, nchunk, &head, err));
+    *dst_len = head.cbytes;
+    if (head.cbytes > dst_cap) {
+        return b2i_fail_sizes(err, B2C_E_OUTPUT_SIZE, B2C_NO_OFFSET,
+                              "the output buffer is smaller than the chunk", head.cbytes, dst_cap);
     }
-    b2i_scratch_free(&scratch);
-    return st;
+    b2i_scratch there = { dst, dst_cap }; /* a file is read into it, in one go */
+    B2I_TRY(read_all(s, nchunk, &head, &there, &bytes, err));
+    if (bytes.p != dst) {
+        b2i_copy(dst, bytes.p, bytes.n);
+    }
+    return B2C_OK;
 }
 
 /* The checksums of the parts of a chunk whose bytes are sound: reads of parts compare them. */
