@@ -74,7 +74,7 @@ class Handle:
     _locks: str | None = None
     limits: Any = None  # Limits of what it returns; None: the default
     is_new = False  # made here, not opened: its metalayers may have any size
-    may_outdate = False  # others may change what it was opened on
+    may_outdate = False  # others may change what it was opened on; told to `turn` as well
     # Damaged chunks, which are read as zeros, and what is wrong; None: that is an error.
     damage: dict[int, BaseException] | None = None
     _facts: tuple[Any, int] | None = None  # see info()

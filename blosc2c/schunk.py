@@ -560,7 +560,7 @@ class SChunk(Editing, Callbacks, VLBlocks, Explained):
 
     def _try(self, call: Any, read: Any, number: int, out: Any, room: int) -> bool:
         handle = self.handle
-        if handle.may_outdate or handle.damage is not None or handle.limits is not None:
+        if handle.damage is not None or handle.limits is not None:
             return False
         ctx, _, done, err, _ = call
         status = read(handle.turn, ctx, number, out, room, done, err)

@@ -75,7 +75,7 @@ def open_handle(
     handle.limits = limits
     if mode != "r" and mmap_mode != "c":
         handle.writes_to = path
-    handle.may_outdate = mode == "r" and not locking and not copy
+    handle.may_outdate = handle.turn.may_outdate = mode == "r" and not locking and not copy
     if locking:
         handle.locks = path
     return handle

@@ -28,19 +28,23 @@ int b2i_turn_is_used(const b2i_turn *turn)
     return GET(nreaders) > 0 || GET(is_written);
 }
 
-static void end_read(b2i_turn *turn)
-{
-    ADD(nreaders, -1);
-}
-
 static bool begin_read(b2i_turn *turn)
 {
     ADD(nreaders, 1);
     if (GET(is_open) && !GET(is_written)) {
         return true;
     }
-    end_read(turn);
+    ADD(nreaders, -1);
     return false;
+}
+
+/* What a function of the user's has raised stays, whatever was read. */
+static int end_read(b2i_turn *turn, b2c_status st)
+{
+    bool is_sure = !turn->may_outdate || st == B2C_E_CALLBACK ||
+                   (st == B2C_OK && b2c_schunk_is_current(turn->schunk));
+    ADD(nreaders, -1);
+    return is_sure ? (int)st : B2I_NOT_FREE;
 }
 
 static void end_edit(b2i_turn *turn)
@@ -68,8 +72,7 @@ int b2i_turn_decode_chunk(b2i_turn *turn, b2c_ctx *ctx, uint64_t number, void *d
         return B2I_NOT_FREE;
     }
     b2c_status st = b2c_schunk_decode_chunk(turn->schunk, ctx, number, dst, cap, dst_len, err);
-    end_read(turn);
-    return (int)st;
+    return end_read(turn, st);
 }
 
 int b2i_turn_get_chunk(b2i_turn *turn, b2c_ctx *ctx, uint64_t number, void *dst, size_t cap,
@@ -80,8 +83,7 @@ int b2i_turn_get_chunk(b2i_turn *turn, b2c_ctx *ctx, uint64_t number, void *dst,
         return B2I_NOT_FREE;
     }
     b2c_status st = b2c_schunk_get_chunk(turn->schunk, number, dst, cap, dst_len, err);
-    end_read(turn);
-    return (int)st;
+    return end_read(turn, st);
 }
 
 int b2i_turn_read(b2i_turn *turn, b2c_ctx *ctx, uint64_t number, void *dst, size_t cap,
@@ -92,8 +94,7 @@ int b2i_turn_read(b2i_turn *turn, b2c_ctx *ctx, uint64_t number, void *dst, size
     }
     *dst_len = cap;
     b2c_status st = b2c_schunk_read(turn->schunk, ctx, number, cap, dst, cap, err);
-    end_read(turn);
-    return (int)st;
+    return end_read(turn, st);
 }
 
 static size_t count(const b2i_turn *turn)

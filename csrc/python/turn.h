@@ -18,14 +18,15 @@
 
 typedef struct b2i_turn {
     b2c_schunk *schunk;
-    int is_open;    /* nobody in Python writes or waits for that, nor is there a lock file */
-    int was_read;   /* the mark */
-    int nreaders;   /* calls from here that read */
-    int is_written; /* one that writes */
-    size_t nedits;  /* another number whenever what is shown may be something else */
+    int may_outdate; /* others may reuse the room of its chunks: who has read looks whether */
+    int is_open;     /* nobody in Python writes or waits for that, nor is there a lock file */
+    int was_read;    /* the mark */
+    int nreaders;    /* calls from here that read */
+    int is_written;  /* one that writes */
+    size_t nedits;   /* another number whenever what is shown may be something else */
 } b2i_turn;
 
-enum { B2I_NOT_FREE = -1 }; /* no b2c_status: nothing was done, it is Python's turn */
+enum { B2I_NOT_FREE = -1 }; /* no b2c_status: it is Python's turn; nothing has changed */
 
 void b2i_turn_open(b2i_turn *turn, int is_open);
 
