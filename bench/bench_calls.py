@@ -3,8 +3,8 @@
 
 Usage: bench_calls.py
 
-Short compressions, items and parts of arrays, making and reading arrays, appends, opening and
-importing.  Both libraries do each in turn in one process; the best of several samples counts.
+Short compressions, items and parts of arrays, making and reading arrays, chunks of super-chunks,
+appends, opening and importing.  Both libraries do each in turn in one process; the best of several samples counts.
 It prints a table of ratios, and judges nothing: machines are noisy.
 
 SPDX-License-Identifier: BSD-3-Clause
@@ -89,6 +89,27 @@ class Arrays:
         return make
 
 
+def chunks(nbytes: int, codec: str, what: str) -> Callable[[Any], Callable[[], object]]:
+    """A call for one of the chunks of a super-chunk in memory."""
+
+    def make(lib: Any) -> Callable[[], object]:
+        data = np.arange(nbytes // 4, dtype="i4")
+        cparams = {"codec": lib.Codec[codec], "typesize": 4, "nthreads": 1}
+        s = lib.SChunk(chunksize=nbytes, cparams=cparams, dparams={"nthreads": 1})
+        for _ in range(100):
+            s.append_data(data)
+        calls: dict[str, Callable[[], object]] = {
+            "update_data": lambda: s.update_data(5, data, True),
+            "decompress_chunk": lambda: s.decompress_chunk(5),
+            "get_chunk": lambda: s.get_chunk(5),
+            "items": lambda: s[100:120],
+            "nchunks": lambda: s.nchunks,
+        }
+        return calls[what]
+
+    return make
+
+
 def appends(folder: Path) -> Callable[[Any], Callable[[], object]]:
     def make(lib: Any) -> Callable[[], object]:
         path, piece = str(folder / f"{lib.__name__}.b2frame"), np.arange(16, dtype="i4")
@@ -159,8 +180,16 @@ def cases(folder: Path) -> list[Case]:
             Case(f"columns far from each other, {place}", 4, arrays.reads(on_disk, far)),
             Case(f"items of one block, {place}", 15, arrays.reads(on_disk, near)),
         ]
+    for nbytes, codec in ((4096, "ZSTD"), (4096, "BLOSCLZ"), (65536, "ZSTD"), (65536, "LZ4")):
+        found += [
+            Case(f"{what} of {nbytes >> 10} kB, {codec}", 1, chunks(nbytes, codec, what))
+            for what in ("update_data", "decompress_chunk")
+        ]
     return [
         *found,
+        Case("get_chunk of 4 kB", 1, chunks(4096, "ZSTD", "get_chunk")),
+        Case("items of a chunk of 4 kB", 1, chunks(4096, "ZSTD", "items")),
+        Case("nchunks", 1, chunks(4096, "ZSTD", "nchunks")),
         Case("asarray, 16 MB, to memory", 1.5, asarray(False), True),
         Case("asarray, 16 MB, to disk", 1.5, asarray(True), True),
         Case("whole read, 16 MB", 1.5, whole, True),
