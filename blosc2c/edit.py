@@ -45,6 +45,7 @@ class Editing:
         def nbytes(self) -> int: ...
         def __len__(self) -> int: ...
         def settle_damage(self) -> None: ...
+        def get_chunk(self, nchunk: int) -> bytes: ...
 
     def _edit(self, function: Any, *args: Any) -> int:
         """Call function(ptr, *args, err); returns how many chunks there are then."""
@@ -162,6 +163,26 @@ class Editing:
             status = lib.b2c_schunk_copy_chunks(other, ptr, err)
             is_of_data = lib.B2C_E_FORMAT <= status <= lib.B2C_E_CHECKSUM  # which were the source's
             check(status, err, source.urlpath if is_of_data else self.urlpath)
+
+    def copy_some(self, source: Editing, numbers: Any) -> None:
+        """Append the chunks of another super-chunk with these numbers, as they are stored.
+
+        numbers : an array of uint64
+        """
+        if source.handle.damage is not None or source.handle.may_outdate:
+            for number in numbers.tolist():
+                self.append_chunk(source.get_chunk(number))
+            return
+
+        def edit(ptr: Any) -> None:
+            err = new_error()
+            c_numbers = ffi.from_buffer("uint64_t[]", numbers)
+            status = lib.b2c_schunk_copy_some(other, c_numbers, len(numbers), ptr, err)
+            is_of_data = lib.B2C_E_FORMAT <= status <= lib.B2C_E_CHECKSUM  # which were the source's
+            check(status, err, source.urlpath if is_of_data else self.urlpath)
+
+        with source.handle as other:
+            self.handle.edit(edit)
 
     # ---- special values ----------------------------------------------------
 

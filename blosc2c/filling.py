@@ -14,11 +14,14 @@ from . import _ffi
 from ._ffi import check, ffi, lib, new_error
 from .dtype import packed
 from .errors import ParameterError
-from .partition import boxes, grid_of, slabs
+from .partition import grid_of, slabs
 from .sources import slab_nitems
 
 if TYPE_CHECKING:
     from .ndarray import Array, NDArray
+
+
+_MOST_CHUNKS = 1 << 16  # whose numbers are looked for at once
 
 
 def fill_from(array: NDArray, source: Any, takes_over: bool = False) -> None:
@@ -26,26 +29,44 @@ def fill_from(array: NDArray, source: Any, takes_over: bool = False) -> None:
 
     takes_over : chunks that the source has as they would be stored here are not decoded
     """
-    if takes_over:
-        _take_over(array, source)
-        return
     if isinstance(source, np.ndarray) and source.dtype == array._dtype and source.flags.c_contiguous:
         _append(array, 0, math.prod(grid_of(array._shape, array._chunks)), source)
         return
     nitems = slab_nitems(source, array._shape, array._chunks, array._dtype.itemsize)
+    if takes_over:
+        nitems = min(nitems, _MOST_CHUNKS * math.prod(array._chunks))
     first = 0
     for box, n in slabs(array._shape, array._chunks, nitems):
-        _append(array, first, n, _box_of(source, box, array._dtype))
+        if not (takes_over and _take_over(array, source, first, n)):
+            _append(array, first, n, _box_of(source, box, array._dtype))
         first += n
 
 
-def _take_over(array: NDArray, source: Any) -> None:
-    for nchunk, box in enumerate(boxes(array._shape, array._chunks)):
-        stored = source.stored_chunk(box)
-        if stored is not None and _stores_like(stored.array, array):
-            array._schunk.append_chunk(stored.array.get_chunk(stored.nchunk))
-        else:
-            _append(array, nchunk, 1, _box_of(source, box, array._dtype))
+def _take_over(array: NDArray, source: Any, first: int, n: int) -> bool:
+    """Append chunks `first` and on, so many, those of the source as they are; False: it has none."""
+    grid = grid_of(array._shape, array._chunks)
+    coords = np.unravel_index(np.arange(first, first + n), grid) if grid else ()
+    starts = [at * chunk for at, chunk in zip(coords, array._chunks, strict=True)]
+    stops = [np.minimum(at + c, end) for at, c, end in zip(starts, array._chunks, array._shape, strict=True)]
+    given = [
+        (stored, np.broadcast_to(numbers, n))
+        for stored, numbers in source.stored_chunks(starts, stops)
+        if _stores_like(stored, array) and (numbers >= 0).any()
+    ]
+    whose = np.full(n, -1)
+    for i, (_, numbers) in enumerate(given):
+        whose[numbers >= 0] = i
+    if not given:
+        return False
+    for run in np.split(np.arange(n), np.flatnonzero(np.diff(whose)) + 1):
+        if whose[run[0]] >= 0:
+            stored, numbers = given[whose[run[0]]]
+            array._schunk.copy_some(stored._schunk, numbers[run].astype(np.uint64))
+            continue
+        for i in run.tolist():
+            box = tuple(slice(int(at[i]), int(end[i])) for at, end in zip(starts, stops, strict=True))
+            _append(array, first + i, 1, _box_of(source, box, array._dtype))
+    return True
 
 
 def _append(array: NDArray, first: int, n: int, data: Array) -> None:

@@ -149,6 +149,8 @@ class SChunk(Editing, Callbacks, VLBlocks, Explained):
         chunksize = to_int(chunksize, "chunksize", 1, params.MAX_BUFFERSIZE)
         metas = {name: encode(value) for name, value in (storage.meta or {}).items()}
         self._create(storage, chunksize, cparams, to_dparams(kwargs.get("dparams")), metas)
+        if source is None and storage.path is None:
+            return
         with self.being_made():
             if source is not None:
                 for at in range(0, len(source), chunksize):
@@ -277,12 +279,10 @@ class SChunk(Editing, Callbacks, VLBlocks, Explained):
     def being_made(self) -> Iterator[None]:
         """Give a new super-chunk its contents, all at once; when the body raises, what was there stays."""
         try:
-            if self.urlpath is None:  # what is half made in memory, nobody ever sees
-                yield
-                return
             with self.transaction():
                 yield
-            self._edit(lib.b2c_schunk_settle)  # for who never closes it
+            if self.urlpath is not None:  # for who never closes it
+                self._edit(lib.b2c_schunk_settle)
         except BaseException:
             with contextlib.suppress(Exception):  # it may fail for the same reason
                 self.close()

@@ -12,7 +12,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -46,11 +46,14 @@ class Permuted:
         return permuted
 
 
-class StoredChunk(NamedTuple):
-    """A chunk that can be taken over as it is stored."""
-
-    array: NDArray
-    nchunk: int
+def chunk_numbers(array: NDArray, starts: Sequence[Array], stops: Sequence[Array]) -> Array:
+    """The numbers of the chunks whose items are exactly those of boxes of an array, else -1."""
+    number: Any = np.zeros(1, np.int64)
+    is_chunk: Any = np.ones(1, bool)
+    for start, stop, chunk, n in zip(starts, stops, array.chunks, array.shape, strict=True):
+        is_chunk = is_chunk & (start % chunk == 0) & (stop == np.minimum(start + chunk, n))
+        number = number * -(-n // chunk) + start // chunk
+    return np.where(is_chunk, number, -1)
 
 
 class Rule:
@@ -117,23 +120,17 @@ class Selected:
         ends = zip(plan.start, plan.counts, array.chunks, array.shape, strict=True)
         return [first % chunk == 0 and first + n == end for first, n, chunk, end in ends]
 
-    def stored_chunk(self, box: Slices) -> StoredChunk | None:
-        """The stored chunk that is all of `box`, for a new array of the same chunks and blocks."""
+    def stored_chunks(self, starts: list[Array], stops: list[Array]) -> Iterator[tuple[NDArray, Array]]:
+        """Arrays whose stored chunks may be all of boxes, and their numbers; -1: none of its chunks.
+
+        For a new array of the same chunks and blocks.
+        """
         plan = self._plan
-        if not isinstance(plan, Box) or not self._is_cut_out():
-            return None
-        moved = [slice(s.start + first, s.stop + first) for s, first in zip(box, plan.start, strict=True)]
-        return chunk_at(self._array, moved)
-
-
-def chunk_at(array: NDArray, box: Sequence[slice]) -> StoredChunk | None:
-    """The chunk whose items are exactly those of a box of its array."""
-    nchunk = 0
-    for s, chunk, n in zip(box, array.chunks, array.shape, strict=True):
-        if s.start % chunk or s.stop != min(s.start + chunk, n):
-            return None
-        nchunk = nchunk * -(-n // chunk) + s.start // chunk
-    return StoredChunk(array, nchunk)
+        if isinstance(plan, Box) and self._is_cut_out():
+            moved = [
+                [at + first for at, first in zip(ats, plan.start, strict=True)] for ats in (starts, stops)
+            ]
+            yield self._array, chunk_numbers(self._array, *moved)
 
 
 class Joined:
@@ -157,11 +154,17 @@ class Joined:
         joined: Array = parts[0] if len(parts) == 1 else np.concatenate(parts, self._axis)
         return joined
 
-    def stored_chunk(self, box: Slices) -> StoredChunk | None:
+    def stored_chunks(self, starts: list[Array], stops: list[Array]) -> Iterator[tuple[NDArray, Array]]:
         from .ndarray import NDArray
 
-        (source, part), *others = self._parts(box)
-        return chunk_at(source, part) if isinstance(source, NDArray) and not others else None
+        axis = self._axis
+        for first, source in zip(self._starts, self._arrays, strict=False):  # the last is the end
+            low, high = starts[axis] - first, stops[axis] - first
+            inside = (low >= 0) & (high <= source.shape[axis]) & (low < high)
+            if isinstance(source, NDArray) and inside.any():
+                begins = [*starts[:axis], low, *starts[axis + 1 :]]
+                ends = [*stops[:axis], high, *stops[axis + 1 :]]
+                yield source, np.where(inside, chunk_numbers(source, begins, ends), -1)
 
 
 # ---- Other shapes ----------------------------------------------------------

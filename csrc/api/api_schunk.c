@@ -287,6 +287,15 @@ b2c_status b2c_schunk_copy_chunks(const b2c_schunk *from, b2c_schunk *to, b2c_er
     RETURN_EDIT(to, b2i_schunk_copy_chunks(from, to, err));
 }
 
+b2c_status b2c_schunk_copy_some(const b2c_schunk *from, const uint64_t *numbers, uint64_t n,
+                                b2c_schunk *to, b2c_error *err)
+{
+    NEED(from);
+    NEED(to);
+    NEED_BYTES(numbers, n);
+    RETURN_EDIT(to, b2i_schunk_copy_some(from, numbers, n, to, err));
+}
+
 b2c_status b2c_schunk_compact(b2c_schunk *schunk, b2c_error *err)
 {
     NEED(schunk);

@@ -653,6 +653,11 @@ B2C_API B2C_MUST_USE b2c_status b2c_schunk_truncate(b2c_schunk *schunk, b2c_ctx 
 B2C_API B2C_MUST_USE b2c_status b2c_schunk_copy_chunks(const b2c_schunk *from, b2c_schunk *to,
                                                        b2c_error *err);
 
+/* Appends the chunks 'numbers[0…n-1]' of 'from', in this order, as they are; all or nothing. */
+B2C_API B2C_MUST_USE b2c_status b2c_schunk_copy_some(const b2c_schunk *from,
+                                                     const uint64_t *numbers, uint64_t n,
+                                                     b2c_schunk *to, b2c_error *err);
+
 /* Rewrites a frame in a file without dead space, beside it and then in its place. */
 B2C_API B2C_MUST_USE b2c_status b2c_schunk_compact(b2c_schunk *schunk, b2c_error *err);
 

@@ -452,16 +452,20 @@ b2c_status b2i_schunk_update_data(b2c_schunk *s, b2c_ctx *ctx, uint64_t nchunk, 
     return st;
 }
 
-static b2c_status append_all(const b2c_schunk *from, b2c_schunk *to, b2c_error *err)
+/* n chunks of those with these numbers, or from the first one on if there are none. */
+static b2c_status append_these(const b2c_schunk *from, const uint64_t *numbers, uint64_t n,
+                               b2c_schunk *to, b2c_error *err)
 {
     b2i_scratch scratch = { 0 };
     b2c_status st = B2C_OK;
     uint64_t total = 0;
-    for (uint64_t i = 0; i < from->now.nchunks && st == B2C_OK; i++) {
+    for (uint64_t i = 0; i < n && st == B2C_OK; i++) {
         b2i_span chunk;
-        st = b2i_schunk_chunk_bytes(from, i, &scratch, &chunk, err);
-        if (st == B2C_OK && (b2i_state_entry(&from->now, i) & B2I_ENTRY_SPECIAL) == 0) {
-            total += chunk.n;
+        uint64_t number = numbers == NULL ? i : numbers[i];
+        st = b2i_schunk_chunk_bytes(from, number, &scratch, &chunk, err);
+        if (st == B2C_OK && numbers == NULL &&
+            (b2i_state_entry(&from->now, i) & B2I_ENTRY_SPECIAL) == 0) {
+            total += chunk.n; /* each once: no more than there is */
             st = b2i_places_check_total(from, total, err);
         }
         if (st == B2C_OK) {
@@ -514,12 +518,25 @@ b2c_status b2i_schunk_copy_chunks(const b2c_schunk *from, b2c_schunk *to, b2c_er
     bool done;
     b2c_status st = append_uniform(from, to, &done, err);
     if (st == B2C_OK && !done) {
-        st = append_all(from, to, err);
+        st = append_these(from, NULL, from->now.nchunks, to, err);
     }
     if (st == B2C_OK) {
         to->edits += from->now.vlmetas.n > 0; /* memory may end in the middle */
         st = b2i_metas_merge(&from->now.vlmetas, &to->now.vlmetas, err);
     }
+    return b2i_schunk_end_steps(to, steps, st, err);
+}
+
+b2c_status b2i_schunk_copy_some(const b2c_schunk *from, const uint64_t *numbers, uint64_t n,
+                                b2c_schunk *to, b2c_error *err)
+{
+    b2i_steps steps;
+    if (from == to) {
+        return b2i_fail_field(err, B2C_E_ARGUMENT, B2C_NO_OFFSET, "to",
+                              "a super-chunk cannot be copied to itself");
+    }
+    B2I_TRY(b2i_schunk_begin_steps(to, &steps, err));
+    b2c_status st = append_these(from, numbers, n, to, err);
     return b2i_schunk_end_steps(to, steps, st, err);
 }
 

@@ -224,6 +224,10 @@ b2c_status b2i_schunk_update_data(b2c_schunk *s, b2c_ctx *ctx, uint64_t nchunk, 
 /* Appends all chunks of another schunk as they are and sets its vlmetalayers, as one edit. */
 b2c_status b2i_schunk_copy_chunks(const b2c_schunk *from, b2c_schunk *to, b2c_error *err);
 
+/* Appends the chunks of another schunk that have these numbers, as they are, as one edit. */
+b2c_status b2i_schunk_copy_some(const b2c_schunk *from, const uint64_t *numbers, uint64_t n,
+                                b2c_schunk *to, b2c_error *err);
+
 /* Whether a chunk of nbytes fits a state of equal chunks, of which the last may be shorter. */
 bool b2i_state_stays_regular(const b2i_state *state, b2i_redo where, uint64_t nbytes);
 

@@ -393,6 +393,9 @@ static void test_editing(void)
     REFUSED(b2c_schunk_copy_chunks(NULL, s, &err));
     REFUSED(b2c_schunk_copy_chunks(s, NULL, &err));
     REFUSED(b2c_schunk_copy_chunks(s, s, &err));
+    REFUSED(b2c_schunk_copy_some(NULL, &huge, 1, s, &err));
+    REFUSED(b2c_schunk_copy_some(s, &huge, 1, NULL, &err));
+    REFUSED(b2c_schunk_copy_some(s, &huge, 1, s, &err));
     REFUSED(b2c_schunk_compact(NULL, &err));
 }
 

@@ -328,6 +328,36 @@ static void test_copies_without_memory(void)
     b2c_schunk_free(from);
 }
 
+/* Chunks by their numbers, in any order and more than once; all or none. */
+static void test_copies_of_some(void)
+{
+    static const uint64_t numbers[] = { 2, 0, 2, 1 }, wrong[] = { 1, 4 };
+    uint8_t data[CHUNK], got[CHUNK];
+    size_t len;
+    b2c_schunk_info info;
+    b2c_schunk *from = make(B2C_STORAGE_MEMORY, NULL, CHUNK);
+    b2c_schunk *to = make(B2C_STORAGE_MEMORY, NULL, CHUNK);
+    for (int i = 0; i < 3; i++) {
+        memset(data, i + 1, sizeof data);
+        CHECK_EQ(b2c_schunk_append(from, ctx, data, CHUNK, &err), B2C_OK);
+    }
+    CHECK_EQ(b2c_schunk_copy_some(from, numbers, 4, to, &err), B2C_OK);
+    CHECK_EQ(b2c_schunk_copy_some(from, wrong, 2, to, &err), B2C_E_RANGE);
+    CHECK(err.expected == 3 && err.actual == 4);
+    CHECK_EQ(b2c_schunk_copy_some(from, NULL, 0, to, &err), B2C_OK);
+    CHECK_EQ(b2c_schunk_copy_some(from, NULL, 1, to, &err), B2C_E_ARGUMENT);
+    CHECK_EQ(b2c_schunk_copy_some(from, numbers, 1, from, &err), B2C_E_ARGUMENT);
+    b2c_schunk_info_get(to, &info);
+    CHECK_EQ(info.nchunks, 4);
+    for (uint64_t i = 0; i < info.nchunks; i++) {
+        memset(data, (int)numbers[i] + 1, sizeof data);
+        CHECK_EQ(b2c_schunk_decode_chunk(to, ctx, i, got, CHUNK, &len, &err), B2C_OK);
+        CHECK(len == CHUNK && memcmp(got, data, CHUNK) == 0);
+    }
+    b2c_schunk_free(from);
+    b2c_schunk_free(to);
+}
+
 /* Nobody would open a frame with more vlmetalayers. */
 static void test_copies_of_many_vlmetalayers(void)
 {
@@ -551,6 +581,7 @@ int main(void)
     test_late_kinds(cannot_exchange);
     test_late_refusals();
     test_copies_without_memory();
+    test_copies_of_some();
     test_copies_of_many_vlmetalayers();
     b2c_ctx_free(ctx);
     CHECK_EQ(remove_path(dir), 0);

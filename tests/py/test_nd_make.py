@@ -321,25 +321,59 @@ def test_aligned_slices_take_chunks_over(monkeypatch):
     calls = []
     read = b2.NDArray._read_box
     monkeypatch.setattr(b2.NDArray, "_read_box", lambda self, *a: (calls.append(a[:2]), read(self, *a)))
-    for key, ndecoded, chunks in (
-        (np.s_[4:, 5:, 6:], 0, (4, 5, 6)),
-        (np.s_[...], 0, (4, 5, 6)),
-        (np.s_[4:8, :, 6:], 0, (4, 5, 6)),
-        (np.s_[:4], 0, (4, 5, 6)),
-        (np.s_[8:], 0, (4, 5, 6)),
-        (np.s_[:5], 4, (4, 5, 6)),  # the second row of chunks ends elsewhere
-        (np.s_[:, :, :5], 6, (4, 5, 5)),
-        (np.s_[1:], 8, (4, 5, 6)),
-        (np.s_[::2], 8, (4, 5, 6)),
+    none = A[:0]
+    for key, decoded, chunks in (
+        (np.s_[4:, 5:, 6:], none, (4, 5, 6)),
+        (np.s_[...], none, (4, 5, 6)),
+        (np.s_[4:8, :, 6:], none, (4, 5, 6)),
+        (np.s_[:4], none, (4, 5, 6)),
+        (np.s_[8:], none, (4, 5, 6)),
+        (np.s_[:5], A[4:5], (4, 5, 6)),  # the second row of chunks ends elsewhere
+        (np.s_[:, :, :5], A[:, :, :5], (4, 5, 5)),
+        (np.s_[1:], A[1:], (4, 5, 6)),
+        (np.s_[::2], A[::2], (4, 5, 6)),
     ):
         calls.clear()
         got = b.slice(key)
-        assert (len(calls), got.chunks) == (ndecoded, chunks), key
+        nread = sum(math.prod(counts) for _, counts in calls)
+        assert (nread, got.chunks) == (decoded.size, chunks), key
         same(got, A[key])
         same(blosc2.ndarray_from_cframe(got.to_cframe())[...], A[key])
     part = b.slice(np.s_[4:8, 5:, 6:])
     assert part.get_chunk(0) == b.get_chunk(1 * 4 + 1 * 2 + 1)
     assert part.cparams.codec is b2.Codec.ZLIB
+
+
+def test_chunks_are_taken_over_from_many_arrays(tmp_path):
+    """Runs of them, between those that have to be made anew."""
+    a = A.reshape(-1)[:96].copy()
+    parts = {"chunks": (4,), "blocks": (2,), "cparams": {"codec": "zlib", "clevel": 9}}
+    b = b2.asarray(a, **parts)
+    b.save(tmp_path / "x.b2nd")
+    stored = b2.open(tmp_path / "x.b2nd", mode="r")
+    locked = b2.asarray(a, urlpath=tmp_path / "y.b2nd", locking=True, **parts)
+    sources = [
+        b,
+        b[:0],
+        stored,
+        a[:8],
+        b2.asarray(a, chunks=(8,), blocks=(2,)),
+        locked,
+        b.slice(np.s_[:10]),
+        b,
+        b,
+    ]
+    got = b2.concat(sources)
+    want = np.concatenate([s[...] for s in sources])
+    same(got, want)
+    same(blosc2.ndarray_from_cframe(got.to_cframe())[...], want)
+    sound = [b.get_chunk(i) for i in range(24)]
+    chunks = [got.get_chunk(i) for i in range(got.schunk.nchunks)]
+    assert chunks[:24] == chunks[24:48] == sound
+    assert chunks[50 + 24 : 50 + 48] == sound  # those of twice the size are made anew, and two of `a`
+    assert chunks[98 + 2] != sound[2] and len(chunks) == 149  # items 8 to 11 are of two arrays, and so on
+    same(b2.concat(sources, urlpath=tmp_path / "z.b2nd"), want)
+    locked.close()
 
 
 def test_nothing_that_was_cut_off_is_stored():
