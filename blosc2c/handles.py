@@ -9,11 +9,12 @@ import contextlib
 import functools
 import os
 import threading
+import time
 import warnings
 import weakref
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from . import errors
+from . import _ffi, errors
 from ._ffi import check, chunk_of, exception, ffi, lib, new_error, thread_local, uninterrupted
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ T = TypeVar("T")
 
 INFO = ffi.typeof("b2c_schunk_info *")
 _TURN = ffi.typeof("b2i_turn *")
-MIN_PAUSE, MAX_PAUSE = 5e-5, 1e-3  # seconds between two looks whether the last reader has left
+MIN_PAUSE, MAX_PAUSE = 5e-5, 1e-3  # seconds between two looks whether others have left
 
 
 def _address(ptr: Any) -> int:
@@ -83,6 +84,7 @@ class Handle:
     _nwriters = 0  # that wait or write
     _nwaiting = 0  # of those
     _writer = 0  # thread that is writing
+    _is_editing = False  # in a call of edit()
     _is_locked = False  # readers hold the lock file
     owner: weakref.ref[Any] | None = None  # the SChunk that shows it
     noun = "SChunk"  # what users know it as
@@ -152,6 +154,7 @@ class Handle:
 
     def _enter_in_turn(self) -> Callable[..., None]:
         with self._turns:
+            pause = MIN_PAUSE
             while True:
                 # Readers let a waiting writer go first, or it might wait for ever; but not the
                 # writer itself, when it reads what it is changing.
@@ -165,7 +168,8 @@ class Handle:
                 if may_read >= 0:
                     return leave
                 leave(None, None, None)
-                self._cond.wait(MIN_PAUSE)  # for a call that writes
+                time.sleep(pause)  # until a call that writes has ended; the next one needs the turns
+                pause = min(2 * pause, MAX_PAUSE)
             if not self._is_locked:
                 self._lock(ptr, False)
                 self._is_locked = True
@@ -186,8 +190,9 @@ class Handle:
                 self._unlock_read()
 
     def _is_read(self) -> bool:
-        if lib.b2i_turn_is_used(self.turn):
-            return True
+        return bool(lib.b2i_turn_is_used(self.turn)) or self._has_view()
+
+    def _has_view(self) -> bool:
         try:
             self._views.append(0)
             self._views.pop()
@@ -218,35 +223,48 @@ class Handle:
                 self._unlock()
 
     def edit(self, call: Callable[[Any], T]) -> T:
-        """What call(ptr) gives, made as in a writing() block."""
+        """What call(ptr) gives, made as in a writing() block; the call itself does not close or edit."""
+        self._check_not_lent()
         with self._turns:
             me = threading.get_ident()
-            is_plain = self.damage is None and self.unstored is None and self not in thread_local.lent
-            if is_plain and (self.turn.is_open or self._writer == me):
-                # What _alone() does, when nobody waits.
-                outer, self._writer = self._writer, me
+            if self.damage is None and self.unstored is None and (self.turn.is_open or self._writer == me):
+                # What _alone() does, if nobody has to be waited for.
+                outer = self._writer
                 self._nwriters += 1
-                lib.b2i_turn_open(self.turn, False)
+                self._writer = me
                 try:
-                    if not self._is_read():
+                    if not lib.b2i_turn_open(self.turn, False) and not self._has_view():
                         self.turn.was_read = False
-                        return call(self.get())
+                        return self._call(call)
                 finally:
                     self._writer = outer
                     self._nwriters -= 1
                     self._update()
-        with self.writing() as ptr:
-            return call(ptr)
+        with self.writing():
+            return self._call(call)
+
+    def _call(self, call: Callable[[Any], T]) -> T:
+        lent, was_editing = thread_local.lent, self._is_editing
+        self._is_editing = True  # so that a signal handler does not close it
+        try:
+            if _ffi.calls_back:  # a signal may come before nested() has lent it
+                thread_local.lent = (*lent, self)
+            return call(self.get())
+        finally:
+            thread_local.lent, self._is_editing = lent, was_editing
+
+    def _check_not_lent(self) -> None:
+        if self in thread_local.lent:
+            raise errors.ParameterError(f"a callback cannot change the {self.noun} that it works for")
 
     @contextlib.contextmanager
     def _alone(self, closes: bool = False) -> Iterator[Any]:
         """writing(), as far as this process is concerned; who closes may find it closed."""
-        if self in thread_local.lent:
-            raise errors.ParameterError(f"a callback cannot change the {self.noun} that it works for")
+        self._check_not_lent()
         with self._turns:
             self._nwriters += 1
-            lib.b2i_turn_open(self.turn, False)
             try:
+                lib.b2i_turn_open(self.turn, False)
                 self._wait_for_readers()
                 outer, self._writer = self._writer, threading.get_ident()
                 try:
@@ -261,8 +279,10 @@ class Handle:
         self._nwaiting += 1
         try:
             pause = MIN_PAUSE
+            # Who writes already keeps the turns, and waits for others to see that alone.
+            wait = time.sleep if self._writer == threading.get_ident() else self._cond.wait
             while self._is_read():
-                self._cond.wait(pause)
+                wait(pause)
                 pause = min(2 * pause, MAX_PAUSE)
             self.turn.was_read = False
             self._unlock_read()  # an exception may have kept the last reader from it
@@ -390,6 +410,8 @@ class Handle:
         """Call close(ptr, err), which frees; nothing happens the second time."""
         if self._ptr is None:
             return
+        if self._is_editing and self._writer == threading.get_ident():
+            raise errors.ParameterError(f"a signal handler cannot close the {self.noun} that it interrupts")
         with self._alone(closes=True):
             ptr = self.__dict__.pop("_ptr", None)  # in one step: a signal handler may close it, too
             if ptr is None:
@@ -419,7 +441,10 @@ class Handle:
         """
         self._nwriters = self._nwaiting = self._writer = 0
         self._views, self._is_locked = bytearray(), False
-        self.turn.nreaders = self.turn.is_written = 0
+        # A new turn: a call that is under way, of the function that forks, ends the old one.
+        state = {"schunk": self._ptr or ffi.NULL, "may_outdate": self.may_outdate}
+        self.turn = ffi.new(_TURN, {**state, "nedits": self.turn.nedits + 1})
+        self._is_editing = False
         self._turns = threading.RLock()
         self._cond = threading.Condition(self._turns)
         if self.writes_to is not None and self._ptr is not None:

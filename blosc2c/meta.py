@@ -251,11 +251,12 @@ class VLMeta(MutableMapping[str, Any]):
             try:
                 status = lib.b2c_schunk_vlmeta_get(ptr, ctx, key, scratch, _ffi.SMALL_NBYTES, need, err)
                 if status == lib.B2C_E_OUTPUT_SIZE:
+                    nbytes, is_taken[0] = need[0], False
                     return _ffi.sized_bytes(
                         lambda dst, cap, need, err: int(
                             lib.b2c_schunk_vlmeta_get(ptr, ctx, key, dst, cap, need, err)
                         ),
-                        need[0],
+                        nbytes,
                         schunk.urlpath,
                     )
                 if status:

@@ -594,7 +594,9 @@ def _key(given: dict[str, Any]) -> list[Any]:
             key += value
             key += map(type, value)
         elif kind is CParams or kind is dict:
-            key += _key(value if kind is dict else vars(value))
+            key += _key(
+                value if kind is dict else {name: getattr(value, name) for name in field_names(CParams)}
+            )
         else:
             key.append(value)
     return key

@@ -11,12 +11,6 @@
 #define GET(field)        __atomic_load_n(&turn->field, __ATOMIC_SEQ_CST)
 #define ADD(field, n)     ((void)__atomic_add_fetch(&turn->field, n, __ATOMIC_SEQ_CST))
 
-void b2i_turn_open(b2i_turn *turn, int is_open)
-{
-    ADD(nedits, 1);
-    PUT(is_open, is_open);
-}
-
 int b2i_turn_look(b2i_turn *turn)
 {
     PUT(was_read, 1);
@@ -26,6 +20,14 @@ int b2i_turn_look(b2i_turn *turn)
 int b2i_turn_is_used(const b2i_turn *turn)
 {
     return GET(nreaders) > 0 || GET(is_written);
+}
+
+int b2i_turn_open(b2i_turn *turn, int is_open)
+{
+    ADD(nedits, 1); /* before others may look, */
+    PUT(is_open, is_open);
+    ADD(nedits, 1); /* and after the last one did */
+    return b2i_turn_is_used(turn);
 }
 
 static bool begin_read(b2i_turn *turn)

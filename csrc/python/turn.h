@@ -28,13 +28,12 @@ typedef struct b2i_turn {
 
 enum { B2I_NOT_FREE = -1 }; /* no b2c_status: it is Python's turn; nothing has changed */
 
-void b2i_turn_open(b2i_turn *turn, int is_open);
+/* Whether a call from here is under way; while it is not open none begins. */
+int b2i_turn_open(b2i_turn *turn, int is_open);
+int b2i_turn_is_used(const b2i_turn *turn);
 
 /* A reader in Python has come.  1: it may read.  0: it may when Python lets it.  -1: not now. */
 int b2i_turn_look(b2i_turn *turn);
-
-/* Whether a call from here is under way; none begins while it is not open. */
-int b2i_turn_is_used(const b2i_turn *turn);
 
 /* b2c_schunk_decode_chunk(), …_get_chunk() (without 'ctx'), and …_read() from byte 'number' on. */
 int b2i_turn_decode_chunk(b2i_turn *turn, b2c_ctx *ctx, uint64_t number, void *dst, size_t cap,

@@ -100,7 +100,7 @@ static void *edit_in_python(void *arg)
     worker *w = arg;
     b2c_error err;
     for (int i = 0; __atomic_load_n(&nbusy, __ATOMIC_SEQ_CST) > 0; i++) {
-        b2i_turn_open(&turn, 0);
+        (void)b2i_turn_open(&turn, 0);
         while (b2i_turn_is_used(&turn) || __atomic_load_n(&nviews, __ATOMIC_SEQ_CST) > 0) {
             (void)sched_yield();
         }
@@ -110,7 +110,7 @@ static void *edit_in_python(void *arg)
         require(b2c_schunk_update(turn.schunk, w->ctx, 0, w->bytes, LEN, &err) == B2C_OK);
         __atomic_store_n(&is_touched, 0, __ATOMIC_SEQ_CST);
         w->ndone++;
-        b2i_turn_open(&turn, 1);
+        (void)b2i_turn_open(&turn, 1);
         (void)sched_yield();
     }
     return NULL;

@@ -16,6 +16,7 @@ from inputs import make
 from numpy.testing import assert_array_equal
 
 import blosc2c as b2
+from blosc2c import params
 
 DATA = make("ramp", 80_000)
 CHUNK = b2.compress2(DATA, typesize=4)
@@ -347,6 +348,14 @@ def test_kept_parameters_are_those_of_equal_type():
     assert b2.compress2(DATA, filters=[1], filters_meta=[4]) is not None
     with pytest.raises(TypeError):
         b2.compress2(DATA, filters=[1], filters_meta=[4.0])
+
+
+def test_parameters_of_an_object_are_kept():
+    cparams = b2.CParams(clevel=7, filters_meta=[0] * 6, blocksize=1234)
+    before = len(params._compiled)
+    for _ in range(3):
+        b2.compress2(DATA, cparams=cparams)
+        assert len(params._compiled) == before + 1
 
 
 def test_kept_parameters_of_compress():

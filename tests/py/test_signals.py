@@ -358,3 +358,50 @@ def test_an_exception_while_what_is_there_is_looked_at(monkeypatch, tmp_path, na
     with pytest.raises(Stop):
         b2.SChunk(data=bytes(8), urlpath=path, mode="w", contiguous=False)
     assert os.listdir(tmp_path) == ["f"] and b2.open(path)[:] == A.tobytes()
+
+
+def edits_of(s) -> list:
+    special = b2.SpecialValue.ZERO
+    return [
+        lambda: s.update_special(0, special),
+        lambda: s.append_data(bytes(8)),
+        lambda: s.insert_data(0, bytes(8)),
+    ]
+
+
+@pytest.mark.skipif(sys.implementation.name != "cpython", reason="steps are CPython's")
+@pytest.mark.parametrize("n", range(3))
+def test_an_exception_at_any_step_of_an_edit(on_signal, n):
+    """Nobody is taken for a writer afterwards."""
+    on_signal(stop)
+    s = b2.SChunk(data=bytes(64), chunksize=8)
+    nraised = 0
+    for exc in Steps(edits_of(s)[n]):
+        assert (s.handle._nwriters, s.handle._writer, s.handle._nwaiting) == (0, 0, 0)
+        assert is_done(lambda: s.update_data(0, bytes(8)))
+        nraised += exc is not None
+    assert nraised > 5
+    s.append_data(bytes(8))
+    assert s.handle.turn.is_open and s.nchunks == len(list(s.iterchunks_info()))
+
+
+@pytest.mark.skipif(sys.implementation.name != "cpython", reason="steps are CPython's")
+@pytest.mark.parametrize("n", range(3))
+def test_a_handler_that_closes_what_is_edited(on_signal, n):
+    """It does so before or after the edit, or learns that it cannot."""
+    made = [b2.SChunk(data=bytes(64), chunksize=8)]
+    on_signal(lambda: made[-1].close())
+    told = set()
+
+    def edit() -> None:
+        try:
+            edits_of(made[-1])[n]()
+        except b2.Blosc2Error as exc:
+            told.add(str(exc))
+        finally:
+            made.append(b2.SChunk(data=bytes(64), chunksize=8))
+
+    for raised in Steps(edit):
+        assert raised is None
+    assert any("closed" in text for text in told)
+    assert n == 1 or any("signal handler" in text for text in told), told  # an append takes one step in C

@@ -110,6 +110,87 @@ def test_short_calls_of_many_threads(tmp_path, urlpath):
         check(s.decompress_chunk(i))
 
 
+def test_edits_of_a_transaction_let_nobody_in(monkeypatch):
+    """Not even while another thread looks whether it may read, as which it counts for a moment."""
+    s = b2.SChunk(chunksize=8, cparams={"typesize": 1})
+    looks = iter([False, True, True, False, True, False])
+    has_view = type(s.handle)._has_view
+    monkeypatch.setattr(type(s.handle), "_has_view", lambda self: next(looks, False) or has_view(self))
+    with s.transaction():
+        other = threading.Thread(target=lambda: s.append_data(b"b" * 8))
+        other.start()
+        time.sleep(0.05)
+        for n in (1, 2, 3):
+            assert s.append_data(b"a" * 8) == n
+    other.join()
+    assert next(looks, None) is None  # each was taken
+    assert s[:] == b"a" * 24 + b"b" * 8
+
+
+@pytest.mark.parametrize("edit", ["append_data", "insert_data"])
+def test_callbacks_of_worker_threads_cannot_edit(edit):
+    s = b2.SChunk(chunksize=1 << 22, cparams={"typesize": 1, "nthreads": 2, "blocksize": 1 << 18})
+    told = []
+
+    @s.prefilter("u1")
+    def callback(data, out, offset):
+        out[:] = data
+        if threading.current_thread() is not caller:
+            s.append_data(b"1234")
+
+    def call() -> None:
+        nonlocal caller
+        caller = threading.current_thread()
+        try:
+            args = (0,) if edit == "insert_data" else ()
+            for _ in range(50):  # until a worker has had a block
+                getattr(s, edit)(*args, bytes(1 << 22))
+        except b2.ParameterError as exc:
+            told.append(str(exc))
+
+    caller = None
+    thread = threading.Thread(target=call, daemon=True)
+    thread.start()
+    thread.join(60)
+    assert not thread.is_alive() and "a callback cannot change" in told[0]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+def test_fork_in_a_callback():
+    """The child ends the call as well, and its readers count from then on."""
+    assert (
+        run(
+            """
+        import os, threading, warnings, blosc2c as b2
+        warnings.simplefilter("ignore")
+        s = b2.SChunk(data=bytes(1000), chunksize=1000)
+        pids, inside, go = [], threading.Event(), threading.Event()
+        @s.postfilter("u1")
+        def callback(data, out, offset):
+            out[:] = data
+            if not pids:
+                pids.append(os.fork())
+            elif threading.current_thread() is not threading.main_thread():
+                inside.set()
+                go.wait(60)
+        s.decompress_chunk(0)
+        if pids[0]:
+            assert os.waitpid(pids[0], 0)[1] == 0
+        else:
+            assert s.handle.turn.nreaders == 0
+            thread = threading.Thread(target=s.decompress_chunk, args=(0,))
+            thread.start()
+            inside.wait(60)
+            threading.Timer(0.2, go.set).start()
+            s.handle.edit(lambda ptr: go.is_set() or os._exit(1))
+            os._exit(0)
+        print("fine")
+        """
+        )
+        == "fine\n"
+    )
+
+
 def test_facts_are_those_of_now():
     s = b2.SChunk(chunksize=8)
     for i in range(1, 4):
