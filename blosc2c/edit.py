@@ -159,11 +159,7 @@ class Editing:
         if source.handle is self.handle:
             raise ParameterError("a super-chunk cannot be appended to itself", field="source")
         source.settle_damage()
-        err = new_error()
-        with source.handle as other, self.handle.writing() as ptr:
-            status = lib.b2c_schunk_copy_chunks(other, ptr, err)
-            is_of_data = lib.B2C_E_FORMAT <= status <= lib.B2C_E_CHECKSUM  # which were the source's
-            check(status, err, source.urlpath if is_of_data else self.urlpath)
+        self._copy_from(source, lib.b2c_schunk_copy_chunks)
 
     def copy_some(self, source: Editing, numbers: Any) -> None:
         """Append the chunks of another super-chunk with these numbers, as they are stored.
@@ -174,11 +170,13 @@ class Editing:
             for number in numbers.tolist():
                 self.append_chunk(source.get_chunk(number))
             return
+        c_numbers = ffi.from_buffer("uint64_t[]", numbers)
+        self._copy_from(source, lib.b2c_schunk_copy_some, c_numbers, len(numbers))
 
+    def _copy_from(self, source: Editing, function: Any, *args: Any) -> None:
         def edit(ptr: Any) -> None:
             err = new_error()
-            c_numbers = ffi.from_buffer("uint64_t[]", numbers)
-            status = lib.b2c_schunk_copy_some(other, c_numbers, len(numbers), ptr, err)
+            status = function(other, *args, ptr, err)
             is_of_data = lib.B2C_E_FORMAT <= status <= lib.B2C_E_CHECKSUM  # which were the source's
             check(status, err, source.urlpath if is_of_data else self.urlpath)
 
