@@ -171,31 +171,32 @@ static b2c_status locate_index(b2i_frame_layout *l, b2c_error *err)
     return B2C_OK;
 }
 
-/* An entry that lies outside the payload area or is of no known kind. */
-static b2c_status check_entries(const b2i_state *now, const b2i_frame_head *head, b2c_error *err)
+/* The last place of the payload area at which there may be a chunk. */
+static uint64_t max_place(const b2i_frame_head *head)
 {
-    uint64_t max = UINT32_MAX;
-    uint64_t n = now->entries == NULL ? 1 : now->nchunks; /* one is like the other */
-    if (head->frame_type == B2I_FRAME_CONTIGUOUS) {
-        max = head->cbytes < B2C_MIN_HEADER_LEN ? 0 : head->cbytes - B2C_MIN_HEADER_LEN;
+    if (head->frame_type != B2I_FRAME_CONTIGUOUS) {
+        return UINT32_MAX;
     }
-    b2i_entry last = 0;
-    for (uint64_t i = 0; i < n; i++) {
-        b2i_entry e = b2i_state_entry(now, i);
-        if (e <= max || e == last) { /* special entries come in long runs */
-            continue;
-        }
-        bool is_special = (e & B2I_ENTRY_SPECIAL) != 0;
-        if (is_special ? b2i_entry_kind(e) == B2C_SPECIAL_NONE : e > max) {
-            (void)b2i_fail_field(err, B2C_E_CORRUPT, B2C_NO_OFFSET, "index",
-                                 is_special ? "a special chunk of no known kind"
-                                            : "a chunk lies outside the frame");
-            b2i_err_chunk(err, (int64_t)i);
-            return B2C_E_CORRUPT;
-        }
-        last = e;
+    return head->cbytes < B2C_MIN_HEADER_LEN ? 0 : head->cbytes - B2C_MIN_HEADER_LEN;
+}
+
+/* The entries are what they may be, and no two name the same chunk. */
+static b2c_status check_entries(b2i_state *now, const b2i_frame_head *head, b2c_error *err)
+{
+    bool is_uniform = now->entries == NULL;
+    uint64_t n = is_uniform ? now->nchunks != 0 : now->nchunks; /* one is like the other */
+    b2i_survey found =
+        b2i_index_survey(is_uniform ? &now->uniform : now->entries, n, max_place(head));
+    if (found.odd < n) {
+        bool is_special = (b2i_state_entry(now, found.odd) & B2I_ENTRY_SPECIAL) != 0;
+        (void)b2i_fail_field(err, B2C_E_CORRUPT, B2C_NO_OFFSET, "index",
+                             is_special ? "a special chunk of no known kind"
+                                        : "a chunk lies outside the frame");
+        b2i_err_chunk(err, (int64_t)found.odd);
+        return B2C_E_CORRUPT;
     }
-    return B2C_OK;
+    now->nspecial = is_uniform ? now->nchunks : found.nspecial;
+    return b2i_places_check(now, head->frame_type == B2I_FRAME_CONTIGUOUS, &found, err);
 }
 
 b2c_status b2i_frame_load_index(const b2i_frame_source *f, b2i_frame_layout *l, uint64_t nchunks,
@@ -226,10 +227,7 @@ b2c_status b2i_frame_load_index(const b2i_frame_source *f, b2i_frame_layout *l, 
     now->uniform = found.uniform;
     now->nchunks = found.n;
     now->cap = found.entries == NULL ? 0 : (size_t)found.n;
-    B2I_TRY(check_entries(now, &l->head, err));
-    now->nspecial =
-        now->entries == NULL ? now->nchunks : b2i_index_nspecial(now->entries, now->nchunks);
-    return b2i_places_check(now, l->head.frame_type == B2I_FRAME_CONTIGUOUS, err);
+    return check_entries(now, &l->head, err);
 }
 
 static b2c_status check_fingerprint(b2i_span header, b2i_span index, b2i_span trailer,

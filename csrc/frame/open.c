@@ -32,7 +32,7 @@ static b2c_status finish(b2c_schunk *s, b2c_error *err)
     bool was_known = s->now.has_places;
     B2I_TRY(s->store->ops->recover == NULL ? B2C_OK : s->store->ops->recover(s->store, s, err));
     /* What a writer that was killed has left may name chunks, too. */
-    return was_known && !s->now.has_places ? b2i_places_check(&s->now, true, err) : B2C_OK;
+    return was_known && !s->now.has_places ? b2i_places_check(&s->now, true, NULL, err) : B2C_OK;
 }
 
 /* Ends opening s, whose store was made with this status; s is freed when anything fails. */

@@ -81,5 +81,5 @@ static b2c_status keep_once(b2i_state *now, b2c_error *err)
 b2c_status b2i_named_once(b2c_schunk *s, b2c_error *err)
 {
     B2I_TRY(keep_once(&s->now, err));
-    return b2i_places_check(&s->now, s->store->storage == B2C_STORAGE_FILE, err);
+    return b2i_places_check(&s->now, s->store->storage == B2C_STORAGE_FILE, NULL, err);
 }

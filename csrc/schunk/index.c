@@ -36,6 +36,65 @@ uint64_t b2i_index_nspecial(const b2i_entry *entries, uint64_t n)
     return count;
 }
 
+/* Whether all are the first one, which is special. */
+static bool repeats(const b2i_entry *e, size_t n)
+{
+    b2i_entry differing = 0;
+    for (size_t i = 1; i < n; i++) {
+        differing |= e[i] ^ e[0];
+    }
+    return differing == 0;
+}
+
+/* Whether all are places in ascending order, from 'next' on. */
+static bool ascends(const b2i_entry *e, size_t n, b2i_entry next)
+{
+    /* The top bit of a difference tells, if neither entry has it: compilers make vectors of this.
+     */
+    b2i_entry any = e[0], descends = e[0] - next;
+    for (size_t i = 1; i < n; i++) {
+        any |= e[i];
+        descends |= e[i] - e[i - 1] - 1;
+    }
+    return ((any | descends) & B2I_ENTRY_SPECIAL) == 0;
+}
+
+static void survey_each(const b2i_entry *entries, uint64_t from, size_t n, uint64_t max,
+                        b2i_entry *next, b2i_survey *out)
+{
+    for (uint64_t i = from; i < from + n; i++) {
+        b2i_entry e = entries[i];
+        bool is_special = (e & B2I_ENTRY_SPECIAL) != 0;
+        bool is_odd = is_special ? b2i_entry_kind(e) == B2C_SPECIAL_NONE : e > max;
+        out->odd = is_odd && i < out->odd ? i : out->odd;
+        out->nspecial += is_special;
+        if (!is_special) {
+            out->is_ordered = out->is_ordered && e >= *next;
+            *next = e + 1;
+        }
+    }
+}
+
+b2i_survey b2i_index_survey(const b2i_entry *entries, uint64_t n, uint64_t max)
+{
+    enum { PIECE = 256 }; /* entries that are mostly of one sort */
+    b2i_survey out = { .odd = n, .is_ordered = true };
+    b2i_entry next = 0; /* the least that keeps the order */
+    for (uint64_t at = 0; at < n; at += PIECE) {
+        const b2i_entry *e = entries + at;
+        size_t here = n - at < PIECE ? (size_t)(n - at) : PIECE;
+        bool is_special = (e[0] & B2I_ENTRY_SPECIAL) != 0;
+        if (!is_special && ascends(e, here, next) && e[here - 1] <= max) {
+            next = e[here - 1] + 1;
+        } else if (is_special && repeats(e, here) && b2i_entry_kind(e[0]) != B2C_SPECIAL_NONE) {
+            out.nspecial += here;
+        } else {
+            survey_each(entries, at, here, max, &next, &out);
+        }
+    }
+    return out;
+}
+
 b2i_index_room b2i_index_room_of(const b2c_limits *limits, uint64_t nchunks, uint64_t frame_len)
 {
     b2i_index_room room = { nchunks, limits->max_nchunks, limits->max_nchunks, false };

@@ -10,17 +10,11 @@ static bool is_payload(b2i_entry e)
     return (e & B2I_ENTRY_SPECIAL) == 0;
 }
 
-/* Whether the places come in their order, as in frames that were written in one go. */
-static bool is_ordered(const b2i_state *now)
+static bool is_sorted(const b2i_entry *places, size_t n)
 {
-    b2i_entry next = 0;
-    for (uint64_t i = 0; i < now->nchunks; i++) {
-        b2i_entry e = now->entries[i];
-        if (is_payload(e)) {
-            if (e < next) {
-                return false;
-            }
-            next = e + 1;
+    for (size_t i = 1; i < n; i++) {
+        if (places[i] < places[i - 1]) {
+            return false;
         }
     }
     return true;
@@ -62,21 +56,37 @@ static void sort(b2i_entry *v, b2i_entry *tmp, size_t n)
     }
 }
 
-b2c_status b2i_places_sorted(const b2i_state *now, b2i_entry **places, size_t *nplaces,
-                             b2c_error *err)
+/* Copies the places of n entries, not more than 'max' of them; returns how many. */
+static size_t collect(const b2i_entry *entries, uint64_t n, b2i_entry *places, size_t max)
 {
-    const uint64_t nlisted = now->entries == NULL ? 0 : now->nchunks; /* else: special ones */
-    size_t n = 0, max = (size_t)(nlisted - b2i_index_nspecial(now->entries, nlisted));
-    b2i_entry *v = b2i_malloc((max > 0 ? max : 1) * sizeof *v); /* entries have this size, too */
+    enum { PIECE = 64 }; /* of special entries, which come in long runs */
+    size_t nplaces = 0;
+    for (uint64_t at = 0; at < n && nplaces < max; at += PIECE) {
+        uint64_t end = n - at < PIECE ? n : at + PIECE;
+        b2i_entry all = B2I_ENTRY_SPECIAL;
+        for (uint64_t i = at; i < end; i++) {
+            all &= entries[i];
+        }
+        for (uint64_t i = at; all == 0 && i < end; i++) {
+            if (is_payload(entries[i])) {
+                places[nplaces++] = entries[i];
+            }
+        }
+    }
+    return nplaces;
+}
+
+/* The places of all entries, of which so many are special. */
+static b2c_status list(const b2i_state *now, uint64_t nspecial, b2i_entry **places, size_t *nplaces,
+                       b2c_error *err)
+{
+    size_t n = now->entries == NULL ? 0 : (size_t)(now->nchunks - nspecial);
+    b2i_entry *v = b2i_malloc((n > 0 ? n : 1) * sizeof *v); /* entries have this size, too */
     if (v == NULL) {
         return b2i_fail_memory(err);
     }
-    for (uint64_t i = 0; i < nlisted; i++) {
-        if (is_payload(now->entries[i])) {
-            v[n++] = now->entries[i];
-        }
-    }
-    if (n > 0 && !is_ordered(now)) {
+    n = n == 0 ? 0 : collect(now->entries, now->nchunks, v, n);
+    if (!is_sorted(v, n)) {
         b2i_entry *tmp = b2i_malloc(n * sizeof *tmp);
         if (tmp == NULL) {
             b2i_free(v);
@@ -88,6 +98,13 @@ b2c_status b2i_places_sorted(const b2i_state *now, b2i_entry **places, size_t *n
     *places = v;
     *nplaces = n;
     return B2C_OK;
+}
+
+b2c_status b2i_places_sorted(const b2i_state *now, b2i_entry **places, size_t *nplaces,
+                             b2c_error *err)
+{
+    uint64_t nlisted = now->entries == NULL ? 0 : now->nchunks; /* else: special ones */
+    return list(now, b2i_index_nspecial(now->entries, nlisted), places, nplaces, err);
 }
 
 /* Tells the first two numbers of a chunk that has several. */
@@ -118,17 +135,20 @@ void b2i_places_forget(b2i_state *now)
     now->has_places = false;
 }
 
-b2c_status b2i_places_check(b2i_state *now, bool are_offsets, b2c_error *err)
+b2c_status b2i_places_check(b2i_state *now, bool are_offsets, const b2i_survey *survey,
+                            b2c_error *err)
 {
-    b2i_places_forget(now);
-    now->has_places = are_offsets;
-    if (now->entries == NULL || (now->nspecial == 0 && is_ordered(now))) {
-        return B2C_OK;
-    }
+    bool are_distinct = survey != NULL && survey->is_ordered;
     b2i_entry *places;
     size_t n;
-    B2I_TRY(b2i_places_sorted(now, &places, &n, err));
-    for (size_t i = 1; i < n; i++) {
+    b2i_places_forget(now);
+    now->has_places = are_offsets;
+    if (now->entries == NULL || (are_distinct && (survey->nspecial == 0 || !are_offsets))) {
+        return B2C_OK;
+    }
+    B2I_TRY(survey == NULL ? b2i_places_sorted(now, &places, &n, err)
+                           : list(now, survey->nspecial, &places, &n, err));
+    for (size_t i = 1; i < n && !are_distinct; i++) {
         if (places[i] == places[i - 1]) {
             b2c_status st = fail_shared(now, places[i], err);
             b2i_free(places);

@@ -351,11 +351,20 @@ b2c_status b2i_vlmeta_set(b2c_schunk *s, b2c_ctx *ctx, const char *name, b2i_spa
 
 /* ---- places (places.c) ---- */
 
+/* What the entries of an index are. */
+typedef struct b2i_survey {
+    uint64_t nspecial;
+    uint64_t odd;    /* the first special one of no known kind, or place behind 'max'; n: none */
+    bool is_ordered; /* the places come in their order, as in frames that were written in one go */
+} b2i_survey;
+
 /*
  * After an index was loaded: B2C_E_CORRUPT when two entries name the same chunk.  are_offsets: they
- * are places in one file, of which is kept how far each is from the next one.
+ * are places in one file, of which is kept how far each is from the next one.  The survey of the
+ * entries saves time; NULL: there was none.
  */
-b2c_status b2i_places_check(b2i_state *now, bool are_offsets, b2c_error *err);
+b2c_status b2i_places_check(b2i_state *now, bool are_offsets, const b2i_survey *survey,
+                            b2c_error *err);
 
 /*
  * For what copies all chunks, also after edits: B2C_E_CORRUPT when the first of them take more
@@ -403,6 +412,9 @@ b2c_status b2i_index_encode(const b2i_entry *entries, b2i_entry uniform, uint64_
 
 /* Number of special entries; every one of them has a known kind. */
 uint64_t b2i_index_nspecial(const b2i_entry *entries, uint64_t n);
+
+/* In one go, as there may be millions. */
+b2i_survey b2i_index_survey(const b2i_entry *entries, uint64_t n, uint64_t max);
 
 /* B2C_SPECIAL_… of an entry with the top bit set; NONE for a kind that does not exist. */
 uint8_t b2i_entry_kind(b2i_entry entry);

@@ -485,6 +485,104 @@ static void test_many(void)
     CHECK_EQ(b2c_schunk_open(path, 0, B2C_OPEN_READ, &limits, &s, &err), B2C_E_LIMIT);
 }
 
+/* ---- entries of an index, in runs of special ones and of chunks ---- */
+
+enum { MAX_ENTRIES = 1500, MAX_PLACE = 40000 };
+
+/* Runs of special entries and of ascending places, and now and then something else among them. */
+static size_t make_entries(b2i_entry *e, uint64_t *seed)
+{
+    static const b2i_entry others[] = {
+        MAX_PLACE,        MAX_PLACE + 1,         0,
+        (1ull << 63) - 1, B2I_ENTRY_SPECIAL,     ~(b2i_entry)0,
+        B2I_ENTRY_NAN,    B2I_ENTRY_SPECIAL | 5, B2I_ENTRY_ZERO | 9
+    };
+    size_t n = 1 + harness_random(seed) % MAX_ENTRIES, at = 0;
+    b2i_entry place = 0;
+    while (at < n) {
+        size_t len = 1 + harness_random(seed) % 900;
+        bool is_special = harness_random(seed) % 3 == 0;
+        b2i_entry kind = harness_random(seed) % 8 == 0 ? B2I_ENTRY_SPECIAL : B2I_ENTRY_NAN;
+        for (size_t i = 0; i < len && at < n; i++) {
+            e[at++] = is_special ? kind : (place += 1 + harness_random(seed) % 100);
+        }
+    }
+    for (uint64_t i = harness_random(seed) % 3; i > 0; i--) {
+        uint64_t r = harness_random(seed), other = r % (2 * sizeof others / sizeof *others);
+        size_t to = r / 64 % n,
+               from = r >> 32 & 1 ? r / 4096 % n : to - (to > 0); /* or the one before */
+        e[to] = other < sizeof others / sizeof *others ? others[other] : e[from];
+    }
+    return n;
+}
+
+static b2i_survey survey_one_by_one(const b2i_entry *e, size_t n)
+{
+    b2i_survey out = { .odd = n, .is_ordered = true };
+    for (size_t i = n; i-- > 0;) {
+        bool is_special = e[i] >> 63 != 0;
+        bool is_known = (e[i] >> 56 & 7) != 0;
+        out.nspecial += is_special;
+        out.odd = (is_special ? !is_known : e[i] > MAX_PLACE) ? i : out.odd;
+        for (size_t k = i; k-- > 0 && !is_special && out.is_ordered;) {
+            out.is_ordered = e[k] >> 63 != 0 || e[k] < e[i];
+            if (e[k] >> 63 == 0) {
+                break; /* the ones before it are compared with that one */
+            }
+        }
+    }
+    return out;
+}
+
+static int by_place(const void *a, const void *b)
+{
+    b2i_entry x = *(const b2i_entry *)a, y = *(const b2i_entry *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* Every chunk reaches as far as the next place, and no two are at one. */
+static void check_places(b2i_entry *e, size_t n, const b2i_survey *survey)
+{
+    static b2i_entry sorted[MAX_ENTRIES];
+    b2i_state state = { .entries = e, .nchunks = n, .nspecial = survey->nspecial };
+    size_t nplaces = 0, nshared = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (e[i] >> 63 == 0) {
+            sorted[nplaces++] = e[i];
+        }
+    }
+    qsort(sorted, nplaces, sizeof *sorted, by_place);
+    for (size_t i = 1; i < nplaces; i++) {
+        nshared += sorted[i] == sorted[i - 1];
+    }
+    for (int has_survey = 0; has_survey < 2; has_survey++) {
+        b2c_status st = b2i_places_check(&state, true, has_survey ? survey : NULL, &err);
+        CHECK_EQ(st, nshared > 0 ? B2C_E_CORRUPT : B2C_OK);
+        for (size_t i = 0; i < n && st == B2C_OK; i++) {
+            const b2i_entry *at = bsearch(&e[i], sorted, nplaces, sizeof *sorted, by_place);
+            if (at != NULL) {
+                uint64_t room = at + 1 < sorted + nplaces ? at[1] - e[i] : UINT64_MAX;
+                CHECK_EQ(b2i_places_room(&state, i), room);
+            }
+        }
+        b2i_places_forget(&state);
+    }
+}
+
+static void test_entries(void)
+{
+    static b2i_entry e[MAX_ENTRIES];
+    uint64_t seed = 5;
+    for (int run = 0; run < 400; run++) {
+        size_t n = make_entries(e, &seed);
+        b2i_survey found = b2i_index_survey(e, n, MAX_PLACE), expected = survey_one_by_one(e, n);
+        CHECK_EQ(found.nspecial, expected.nspecial);
+        CHECK_EQ(found.odd, expected.odd);
+        CHECK_EQ(found.is_ordered, expected.is_ordered);
+        check_places(e, n, &found);
+    }
+}
+
 int main(void)
 {
     CHECK(mkdtemp(dir) != NULL);
@@ -499,6 +597,7 @@ int main(void)
     test_around();
     test_dir_links();
     test_many();
+    test_entries();
     b2c_ctx_free(ctx);
     CHECK_EQ(remove_path(dir), 0);
     return RESULT();
