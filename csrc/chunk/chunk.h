@@ -92,6 +92,10 @@ struct b2i_chunk {
  */
 b2c_status b2i_chunk_open(const b2i_source *source, const b2c_limits *limits, b2i_chunk *out,
                           b2c_error *err);
+
+/* The same for a header that has been parsed, which is not read again. */
+b2c_status b2i_chunk_open_as(const b2i_source *source, const b2i_chunk_head *head, b2i_chunk *out,
+                             b2c_error *err);
 void b2i_chunk_close(b2i_chunk *chunk);
 
 /* The stored bytes of part i: [*at, *at + *n). */

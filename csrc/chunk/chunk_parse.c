@@ -101,27 +101,27 @@ static b2c_status check_kind(const raw_head *h, uint32_t header_len, b2c_error *
 }
 
 /* Filters of either header form, in slots. */
-static b2i_pipeline pipeline_of(const raw_head *h)
+static void set_pipeline(const raw_head *h, b2i_pipeline *pl)
 {
-    b2i_pipeline pl = { .typesize = h->typesize, .chunk_version = h->version };
+    pl->typesize = h->typesize;
+    pl->chunk_version = h->version;
     if (h->is_extended) {
-        memcpy(pl.filters, h->filters, 6);
-        memcpy(pl.metas, h->metas, 6);
+        memcpy(pl->filters, h->filters, 6);
+        memcpy(pl->metas, h->metas, 6);
         if (h->version == VERSION_ALPHA) {
-            pl.filters[5] = 0;
-            pl.metas[5] = 0;
+            pl->filters[5] = 0;
+            pl->metas[5] = 0;
         }
-        return pl;
+        return;
     }
     if ((h->flags & FLAG_DELTA) != 0) {
-        pl.filters[4] = B2C_FILTER_DELTA;
+        pl->filters[4] = B2C_FILTER_DELTA;
     }
     if ((h->flags & FLAG_SHUFFLE) != 0) {
-        pl.filters[5] = B2C_FILTER_SHUFFLE;
+        pl->filters[5] = B2C_FILTER_SHUFFLE;
     } else if ((h->flags & FLAG_BITSHUFFLE) != 0) {
-        pl.filters[5] = B2C_FILTER_BITSHUFFLE;
+        pl->filters[5] = B2C_FILTER_BITSHUFFLE;
     }
-    return pl;
 }
 
 /* The ID of the codec that a header names. */
@@ -169,12 +169,10 @@ static b2c_status set_blocks(const raw_head *h, b2i_chunk_head *out, b2c_error *
  */
 static void set_split(const raw_head *h, b2i_chunk_head *out)
 {
-    bool flag = (h->flags & FLAG_UNSPLIT) == 0 && !out->has_vlblocks;
-    bool rule = h->typesize <= 16 && out->blocksize / h->typesize >= 128;
-    out->is_split = flag;
-    if (h->version <= VERSION_BLOSC1_LAST && !h->is_extended && flag && !rule) {
-        out->is_split = false;
-        out->maybe_unsplit = true;
+    out->is_split = (h->flags & FLAG_UNSPLIT) == 0 && !out->has_vlblocks;
+    if (h->version <= VERSION_BLOSC1_LAST && !h->is_extended && out->is_split) {
+        out->is_split = h->typesize <= 16 && out->blocksize / h->typesize >= 128;
+        out->maybe_unsplit = !out->is_split;
     }
 }
 
@@ -192,29 +190,26 @@ b2c_status b2i_chunk_head_parse(b2i_span bytes, const b2c_limits *limits, b2i_ch
     B2I_TRY(check_sizes(&h, header_len, err));
     B2I_TRY(check_kind(&h, header_len, err));
 
-    b2i_chunk_head head = {
-        .header_len = header_len,
-        .nbytes = h.nbytes,
-        .cbytes = h.cbytes,
-        .version = h.version,
-        .typesize = h.typesize,
-        .codec_id = codec_id_of(&h),
-        .codec_format = (uint8_t)(h.flags >> FORMAT_SHIFT),
-        .codec_meta = h.codec_meta,
-        .special = (uint8_t)((h.flags3 & FLAG3_SPECIAL) >> SPECIAL_SHIFT),
-        .is_memcpy = (h.flags & FLAG_MEMCPY) != 0 && (h.flags3 & FLAG3_SPECIAL) == 0,
-        .is_instrumented = (h.flags3 & FLAG3_INSTRUMENTED) != 0,
-        .pipeline = pipeline_of(&h),
-    };
-    head.value_len = head.special == B2C_SPECIAL_VALUE ? h.cbytes - header_len : 0;
-    B2I_TRY(set_blocks(&h, &head, err));
-    set_split(&h, &head);
+    /* Field by field: a copy of what was written so would have to wait for each of them. */
+    *out = (b2i_chunk_head){ 0 };
+    out->header_len = header_len;
+    out->nbytes = h.nbytes;
+    out->cbytes = h.cbytes;
+    out->version = h.version;
+    out->typesize = h.typesize;
+    out->codec_id = codec_id_of(&h);
+    out->codec_format = (uint8_t)(h.flags >> FORMAT_SHIFT);
+    out->codec_meta = h.codec_meta;
+    out->special = (uint8_t)((h.flags3 & FLAG3_SPECIAL) >> SPECIAL_SHIFT);
+    out->is_memcpy = (h.flags & FLAG_MEMCPY) != 0 && out->special == B2C_SPECIAL_NONE;
+    out->is_instrumented = (h.flags3 & FLAG3_INSTRUMENTED) != 0;
+    out->value_len = out->special == B2C_SPECIAL_VALUE ? h.cbytes - header_len : 0;
+    set_pipeline(&h, &out->pipeline);
+    B2I_TRY(set_blocks(&h, out, err));
+    set_split(&h, out);
     /* A memcpy chunk may keep the flag of a dictionary that was given up with the blocks. */
-    head.has_dict = head.nblocks > 0 && (h.flags3 & FLAG3_DICT) != 0;
-
-    B2I_TRY(b2i_chunk_head_check_limit(&head, limits, err));
-    *out = head;
-    return B2C_OK;
+    out->has_dict = out->nblocks > 0 && (h.flags3 & FLAG3_DICT) != 0;
+    return b2i_chunk_head_check_limit(out, limits, err);
 }
 
 b2c_status b2i_chunk_head_check_limit(const b2i_chunk_head *head, const b2c_limits *limits,
@@ -444,19 +439,16 @@ static b2c_status read_tables(b2i_chunk *c, b2c_error *err)
 static b2c_status open_as(const b2i_source *source, const b2i_chunk_head *head, b2i_chunk *out,
                           b2c_error *err)
 {
-    b2i_chunk c = { .head = *head, .source = *source };
+    *out = (b2i_chunk){ .head = *head, .source = *source };
     b2c_status st = B2C_OK;
     if (head->nblocks > 0) {
-        c.codec = b2i_codec_by_id(head->codec_id);
-        B2I_GO(st, read_tables(&c, err));
+        out->codec = b2i_codec_by_id(head->codec_id);
+        st = read_tables(out, err);
     }
-out:
     if (st != B2C_OK) {
-        b2i_chunk_close(&c);
-        return st;
+        b2i_chunk_close(out);
     }
-    *out = c;
-    return B2C_OK;
+    return st;
 }
 
 /* Whether every block of an open chunk decodes, with a context of its own. */
@@ -547,10 +539,27 @@ out:
     return B2C_OK;
 }
 
+b2c_status b2i_chunk_open_as(const b2i_source *source, const b2i_chunk_head *head, b2i_chunk *out,
+                             b2c_error *err)
+{
+    b2i_chunk_head other;
+    if (head->cbytes > source->len) {
+        return b2i_fail_sizes(err, B2C_E_TRUNCATED, source->len, "the chunk is cut short",
+                              head->cbytes, source->len);
+    }
+    if (head->nblocks > 0) {
+        B2I_TRY(b2i_pipeline_check(&head->pipeline, false, err));
+    }
+    if (other_reading(head, &other)) {
+        return choose_reading(source, head, &other, out, err);
+    }
+    return open_as(source, head, out, err);
+}
+
 b2c_status b2i_chunk_open(const b2i_source *source, const b2c_limits *limits, b2i_chunk *out,
                           b2c_error *err)
 {
-    b2i_chunk_head head, other;
+    b2i_chunk_head head;
     b2i_span s;
     b2i_scratch scratch = { 0 };
     size_t n = source->len < B2C_HEADER_LEN ? (size_t)source->len : B2C_HEADER_LEN;
@@ -559,18 +568,7 @@ b2c_status b2i_chunk_open(const b2i_source *source, const b2c_limits *limits, b2
         st = b2i_chunk_head_parse(s, limits, &head, err);
     }
     b2i_scratch_free(&scratch);
-    B2I_TRY(st);
-    if (head.cbytes > source->len) {
-        return b2i_fail_sizes(err, B2C_E_TRUNCATED, source->len, "the chunk is cut short",
-                              head.cbytes, source->len);
-    }
-    if (head.nblocks > 0) {
-        B2I_TRY(b2i_pipeline_check(&head.pipeline, false, err));
-    }
-    if (other_reading(&head, &other)) {
-        return choose_reading(source, &head, &other, out, err);
-    }
-    return open_as(source, &head, out, err);
+    return st == B2C_OK ? b2i_chunk_open_as(source, &head, out, err) : st;
 }
 
 void b2i_chunk_close(b2i_chunk *chunk)
@@ -580,5 +578,7 @@ void b2i_chunk_close(b2i_chunk *chunk)
     b2i_dict_free(chunk->dict);
     b2i_scratch_free(&chunk->dict_bytes);
     b2i_scratch_free(&chunk->prefix);
-    *chunk = (b2i_chunk){ 0 };
+    chunk->starts = chunk->ends = chunk->vl_at = NULL; /* so that it may be closed again */
+    chunk->dict = NULL;
+    chunk->head.nblocks = 0;
 }

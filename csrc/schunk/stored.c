@@ -160,6 +160,16 @@ static b2c_status load_hashes(b2i_stored_chunk *c, b2c_error *err)
     return st;
 }
 
+/* Bytes that a chunk with payload may have: it does not reach into the next one. */
+static b2c_status find_len(const b2c_schunk *s, uint64_t nchunk, b2i_entry entry, uint64_t *len,
+                           b2c_error *err)
+{
+    uint64_t room = b2i_places_room(&s->now, nchunk);
+    B2I_TRY(s->store->ops->len(s->store, entry, len, err));
+    *len = *len < room ? *len : room;
+    return B2C_OK;
+}
+
 static b2c_status make_source(const b2c_schunk *s, uint64_t nchunk, b2i_stored_chunk *c,
                               b2i_source *source, b2c_error *err)
 {
@@ -173,10 +183,7 @@ static b2c_status make_source(const b2c_schunk *s, uint64_t nchunk, b2i_stored_c
         return B2C_OK;
     }
     *source = (b2i_source){ .read = read_stored, .arg = c };
-    uint64_t room = b2i_places_room(&s->now, nchunk);
-    B2I_TRY(s->store->ops->len(s->store, c->entry, &source->len, err));
-    source->len = source->len < room ? source->len : room;
-    return B2C_OK;
+    return find_len(s, nchunk, c->entry, &source->len, err);
 }
 
 static b2c_status check_size(const b2c_schunk *s, uint64_t nchunk, const b2i_chunk_head *head,
@@ -225,20 +232,26 @@ static bool is_read_whole(const b2i_store *store, const b2i_chunk_head *head)
     return head->cbytes <= WHOLE_READ_MAX || (is_checked && !has_parts);
 }
 
-static b2c_status read_whole(b2i_stored_chunk *c, const b2c_schunk *s, b2i_source *source,
-                             b2c_error *err)
+static b2c_status read_whole(const b2c_schunk *s, size_t cbytes, b2i_source *source,
+                             b2i_stored_chunk *c, b2c_error *err)
+{
+    B2I_TRY(source->read(source->arg, 0, cbytes, &c->whole, &c->bytes, err));
+    *source = b2i_source_mem(&c->bytes);
+    return check_bytes(s, c->entry, c->bytes, err);
+}
+
+static b2c_status open_payload(const b2c_schunk *s, const b2c_limits *limits, b2i_source *source,
+                               b2i_stored_chunk *c, b2c_error *err)
 {
     b2i_span bytes;
     b2i_chunk_head head;
     size_t n = source->len < B2C_HEADER_LEN ? (size_t)source->len : B2C_HEADER_LEN;
     B2I_TRY(source->read(source->arg, 0, n, &c->whole, &bytes, err));
-    B2I_TRY(b2i_chunk_head_parse(bytes, NULL, &head, err));
-    if (!is_read_whole(s->store, &head) || head.cbytes > source->len) {
-        return B2C_OK;
+    B2I_TRY(b2i_chunk_head_parse(bytes, limits, &head, err));
+    if (is_read_whole(s->store, &head) && head.cbytes <= source->len) {
+        B2I_TRY(read_whole(s, head.cbytes, source, c, err));
     }
-    B2I_TRY(source->read(source->arg, 0, head.cbytes, &c->whole, &c->bytes, err));
-    *source = b2i_source_mem(&c->bytes);
-    return check_bytes(s, c->entry, c->bytes, err);
+    return b2i_chunk_open_as(source, &head, &c->chunk, err);
 }
 
 b2c_status b2i_stored_chunk_open(const b2c_schunk *s, uint64_t nchunk, const b2c_limits *limits,
@@ -247,18 +260,15 @@ b2c_status b2i_stored_chunk_open(const b2c_schunk *s, uint64_t nchunk, const b2c
     B2I_TRY(check_nchunk(s, nchunk, err));
     *out = (b2i_stored_chunk){ 0 };
     b2i_source source;
+    limits = limits == NULL ? &s->limits : limits;
     b2c_status st = make_source(s, nchunk, out, &source, err);
     bool has_payload = (out->entry & B2I_ENTRY_SPECIAL) == 0;
-    if (st == B2C_OK && has_payload) {
-        st = read_whole(out, s, &source, err);
-    }
     if (st == B2C_OK) {
-        st = b2i_chunk_open(&source, limits == NULL ? &s->limits : limits, &out->chunk, err);
+        st = has_payload ? open_payload(s, limits, &source, out, err)
+                         : b2i_chunk_open(&source, limits, &out->chunk, err);
     }
     if (st == B2C_OK) {
         out->chunk.site = b2i_schunk_site(s, nchunk, NULL);
-    }
-    if (st == B2C_OK) {
         st = check_size(s, nchunk, &out->chunk.head, err);
     }
     if (st == B2C_OK && has_payload && out->bytes.n == 0) {
@@ -303,26 +313,37 @@ void b2i_stored_chunk_close(b2i_stored_chunk *c)
     c->hashes = b2i_span_of(NULL, 0);
 }
 
+static b2c_status read_payload_head(const b2c_schunk *s, uint64_t nchunk, b2i_entry entry,
+                                    b2i_chunk_head *head, b2c_error *err)
+{
+    b2i_scratch scratch = { 0 };
+    b2i_span bytes;
+    uint64_t len;
+    B2I_TRY(find_len(s, nchunk, entry, &len, err));
+    size_t n = len < B2C_HEADER_LEN ? (size_t)len : B2C_HEADER_LEN;
+    b2c_status st = s->store->ops->read(s->store, entry, 0, n, &scratch, &bytes, err);
+    if (st == B2C_OK) {
+        st = b2i_chunk_head_parse(bytes, &s->limits, head, err);
+    }
+    if (st == B2C_OK && head->cbytes > len) {
+        st = b2i_fail_sizes(err, B2C_E_CORRUPT, 12, "the chunk reaches beyond its place", len,
+                            head->cbytes);
+    }
+    b2i_scratch_free(&scratch);
+    return st;
+}
+
 /* The first bytes of chunk n, as a header. */
 static b2c_status read_head(const b2c_schunk *s, uint64_t nchunk, b2i_chunk_head *head,
                             b2c_error *err)
 {
-    b2i_stored_chunk c = { 0 };
-    b2i_source source;
-    b2i_scratch scratch = { 0 };
-    b2i_span bytes;
-    B2I_TRY(make_source(s, nchunk, &c, &source, err));
-    size_t n = source.len < B2C_HEADER_LEN ? (size_t)source.len : B2C_HEADER_LEN;
-    b2c_status st = source.read(source.arg, 0, n, &scratch, &bytes, err);
-    if (st == B2C_OK) {
-        st = b2i_chunk_head_parse(bytes, &s->limits, head, err);
+    b2i_entry entry = b2i_state_entry(&s->now, nchunk);
+    uint8_t special[B2C_HEADER_LEN];
+    if ((entry & B2I_ENTRY_SPECIAL) == 0) {
+        return read_payload_head(s, nchunk, entry, head, err);
     }
-    if (st == B2C_OK && head->cbytes > source.len) {
-        st = b2i_fail_sizes(err, B2C_E_CORRUPT, 12, "the chunk reaches beyond its place",
-                            source.len, head->cbytes);
-    }
-    b2i_scratch_free(&scratch);
-    return st;
+    B2I_TRY(special_bytes(s, nchunk, special, err));
+    return b2i_chunk_head_parse(b2i_span_of(special, sizeof special), &s->limits, head, err);
 }
 
 b2c_status b2i_schunk_chunk_head(const b2c_schunk *s, uint64_t nchunk, b2i_chunk_head *head,
@@ -393,18 +414,14 @@ b2i_site b2i_schunk_site(const b2c_schunk *s, uint64_t nchunk, const b2i_hook *h
     return site;
 }
 
-static b2c_status decode_bytes(b2c_ctx *ctx, const b2i_site *site, b2i_span bytes, uint8_t *dst,
-                               size_t dst_cap, b2c_error *err)
+static b2c_status decode_bytes(b2c_ctx *ctx, const b2i_site *site, const b2i_chunk_head *head,
+                               b2i_span bytes, uint8_t *dst, size_t dst_cap, b2c_error *err)
 {
-    b2i_chunk chunk = { 0 };
+    b2i_chunk chunk;
     b2i_source source = b2i_source_mem(&bytes);
-    B2I_TRY(b2i_chunk_open(&source, &site->schunk->limits, &chunk, err));
+    B2I_TRY(b2i_chunk_open_as(&source, head, &chunk, err));
     chunk.site = *site;
-    /* Somebody may have changed what is read from since the size was compared. */
-    b2c_status st = check_size(site->schunk, site->nchunk, &chunk.head, err);
-    if (st == B2C_OK) {
-        st = b2i_chunk_decode(ctx, &chunk, dst, dst_cap, err);
-    }
+    b2c_status st = b2i_chunk_decode(ctx, &chunk, dst, dst_cap, err);
     b2i_chunk_close(&chunk);
     return st;
 }
@@ -422,11 +439,13 @@ b2c_status b2i_schunk_decode_chunk(const b2c_schunk *s, b2c_ctx *ctx, uint64_t n
                               dst_cap);
     }
     b2i_scratch scratch = { 0 };
+    b2i_chunk_head head;
     b2i_span bytes;
-    b2c_status st = b2i_schunk_chunk_bytes(s, nchunk, &scratch, &bytes, err);
+    B2I_TRY(b2i_schunk_chunk_head(s, nchunk, &head, err));
+    b2c_status st = read_all(s, nchunk, &head, &scratch, &bytes, err);
     if (st == B2C_OK) {
         b2i_site site = b2i_schunk_site(s, nchunk, post);
-        st = decode_bytes(ctx, &site, bytes, dst, dst_cap, err);
+        st = decode_bytes(ctx, &site, &head, bytes, dst, dst_cap, err);
         st = st == B2C_OK ? st : b2i_schunk_fail_in_chunk(s, nchunk, st, err);
     }
     b2i_scratch_free(&scratch);
