@@ -155,6 +155,7 @@ enum {
     MIN_CHEAPEST = 5,
     EASY = 8,              /* what shrinks to such a part needs no library */
     QUITE_EASY = 16,       /* what does to such a part is not parsed again, */
+    QUITE_EASY_LONG = 64,  /* nor are long streams that do to such a part, */
     EASIEST = 24,          /* or, at the highest level, to such a one */
     NEXT_TO_NOTHING = 512, /* at the highest level, only what shrinks to such a part */
     EASY_LEVEL = 8,        /* of the library, for what is between: it saves a quarter of some */
@@ -162,6 +163,7 @@ enum {
     VERY_EASY_LEVEL = 7,   /* does with this level */
     MAX_SHORT = 4096,      /* streams in which the levels that follow */
     SHORT_LEVEL = 6,       /* longer chains gain next to nothing for twice the time */
+    MAX_CHEAPEST = 65536,  /* streams that are not long */
     MIN_TRIED = 16384,     /* streams in which trying codes alone is worth it */
     LEAST_BITS = 18        /* eighths: of fewer, codes of whole bits are too long */
 };
@@ -305,32 +307,56 @@ static b2c_status encode_cheapest(b2i_codec_state *state, int clevel, const uint
     return encode_quickly(state, &cheapest, src, n, dst, cap, out_len, NULL);
 }
 
+/* By the library, instead of the stream of *out_len bytes if that is larger. */
+static b2c_status try_well(b2i_codec_state *state, int level, const uint8_t *src, size_t n,
+                           uint8_t *dst, size_t *out_len)
+{
+    size_t len;
+    B2I_TRY(encode_well(state, level, 0, src, n, dst + *out_len, *out_len - 1, &len));
+    keep_smaller(dst, out_len, len);
+    return B2C_OK;
+}
+
+static b2c_status try_cheapest(b2i_codec_state *state, int clevel, const uint8_t *src, size_t n,
+                               uint8_t *dst, size_t *out_len)
+{
+    size_t len;
+    B2I_TRY(encode_cheapest(state, clevel, src, n, dst + *out_len, *out_len - 1, &len));
+    keep_smaller(dst, out_len, len);
+    return B2C_OK;
+}
+
 /*
  * A smaller stream than the one of *out_len bytes that the search for what is easy has made, at
- * levels that may take long; where there is room for both.
+ * levels that may take long; where there is room for both.  Of long streams the library makes half
+ * as much when their matches are short and far away, as in planes of evenly spaced numbers, where
+ * our search would take ten times as long.
  */
 static b2c_status improve(b2i_codec_state *state, int clevel, const uint8_t *src, size_t n,
                           uint8_t *dst, size_t cap, size_t *out_len)
 {
-    const bool is_best = clevel == B2I_MAX_CLEVEL;
+    const bool is_best = clevel == B2I_MAX_CLEVEL, is_long = n > MAX_CHEAPEST;
     const size_t easy = *out_len;
-    size_t len;
     if (clevel < MIN_CHEAPEST || cap - easy < easy) {
         return B2C_OK;
     }
-    if (easy > n / (is_best ? EASIEST : QUITE_EASY)) {
-        B2I_TRY(encode_cheapest(state, clevel, src, n, dst + easy, easy - 1, &len));
-        keep_smaller(dst, out_len, len);
-    }
-    if (!is_best || *out_len <= n / NEXT_TO_NOTHING) {
-        return B2C_OK;
+    if (is_long && !is_best) {
+        const bool pays = easy > n / QUITE_EASY_LONG;
+        return pays ? try_well(state, library_levels[clevel], src, n, dst, out_len) : B2C_OK;
     }
     const int level = easy <= n / VERY_EASY ? VERY_EASY_LEVEL
                       : easy <= n / EASY    ? EASY_LEVEL
                                             : SHORT_LEVEL;
-    B2I_TRY(encode_well(state, level, 0, src, n, dst + *out_len, *out_len - 1, &len));
-    keep_smaller(dst, out_len, len);
-    return B2C_OK;
+    if (is_long && easy > n / NEXT_TO_NOTHING) {
+        B2I_TRY(try_well(state, level, src, n, dst, out_len));
+        const bool pays = easy > n / EASIEST && *out_len > easy - easy / 8;
+        return pays ? try_cheapest(state, clevel, src, n, dst, out_len) : B2C_OK;
+    }
+    if (easy > n / (is_best ? EASIEST : QUITE_EASY)) {
+        B2I_TRY(try_cheapest(state, clevel, src, n, dst, out_len));
+    }
+    return is_best && *out_len > n / NEXT_TO_NOTHING ? try_well(state, level, src, n, dst, out_len)
+                                                     : B2C_OK;
 }
 
 /* Whether three of four bytes are as the one before. */
