@@ -42,6 +42,17 @@ static b2c_status gather_sample(b2i_worker *w, const b2i_plan *p, b2i_span *out,
     return B2C_OK;
 }
 
+/* The sample, filtered like a block of its own. */
+static b2c_status filter_sample(b2i_worker *w, const b2i_plan *p, b2i_span sample,
+                                const uint8_t **out, b2c_error *err)
+{
+    b2i_plan one_block = *p;
+    one_block.src = sample;
+    one_block.blocksize = (uint32_t)sample.n;
+    one_block.nblocks = 1;
+    return b2i_block_filter(w, &one_block, 0, out, err);
+}
+
 /* Adds what n bytes need as a stream. */
 static b2c_status add_stream(b2i_worker *w, const b2i_plan *p, int clevel, const uint8_t *src,
                              size_t n, size_t *total, b2c_error *err)
@@ -298,6 +309,33 @@ static bool is_passed_by(const b2i_plan *p, int clevel, size_t nstreams, size_t 
            (!may_lose && clevel == 3 && p->blocksize / nstreams > LONG_STREAM);
 }
 
+/* What the first level makes of each stream of some bytes, and of all of them. */
+static b2c_status try_fast(b2i_worker *w, const b2i_plan *p, b2i_span sample, size_t nstreams,
+                           const uint8_t **filtered, size_t *each, size_t *total, b2c_error *err)
+{
+    const size_t len = sample.n / nstreams;
+    *total = 0;
+    B2I_TRY(filter_sample(w, p, sample, filtered, err));
+    for (size_t k = 0; k < nstreams; k++) {
+        each[k] = 0;
+        B2I_TRY(add_pieces(w, p, 1, *filtered + k * len, len, &each[k], err));
+        *total += each[k];
+    }
+    return B2C_OK;
+}
+
+/* As many bytes as the sample has, which lie together. */
+static b2i_span middle_of(const b2i_plan *p, size_t n)
+{
+    const size_t at = (p->src.n - n) / 2;
+    return b2i_span_of(p->src.p + at - at % p->typesize, n);
+}
+
+static bool is_quarter_less(size_t n, size_t than)
+{
+    return n < than - than / 4;
+}
+
 /*
  * The lowest level for each of nstreams streams of len bytes, so that all together lose no more
  * than 1/160, or 1/1280 where the ratio was asked for.  Zstandard may lose it in one of them;
@@ -305,26 +343,31 @@ static bool is_passed_by(const b2i_plan *p, int clevel, size_t nstreams, size_t 
  * theirs may lose more than 1/16.
  *
  * What shrinks to an eighth at once is left alone, or tried with a block: its matches are longer
- * than a piece, and higher levels find them.
+ * than a piece, and higher levels find them.  So is what shrinks by a quarter more where it lies
+ * together, as evenly spaced numbers do: it repeats farther away than pieces show.
  */
-static b2c_status try_levels(b2i_worker *w, b2i_plan *p, const uint8_t *src, size_t nstreams,
-                             size_t len, b2c_error *err)
+static b2c_status try_levels(b2i_worker *w, b2i_plan *p, b2i_span sample, size_t nstreams,
+                             b2c_error *err)
 {
     static const uint8_t lower[] = { 1, 2, 3, 4, 6 };
     const bool is_zstd = p->cparams->codec == B2C_CODEC_ZSTD;
     const bool wants_ratio = p->cparams->clevel >= B2I_CLEVEL_OF_RATIO;
-    size_t fast[B2I_MAX_UNIT], aims[B2I_MAX_UNIT], all_fast = 0, total = 0;
-    for (size_t k = 0; k < nstreams; k++) {
-        fast[k] = 0;
-        B2I_TRY(add_pieces(w, p, 1, src + k * len, len, &fast[k], err));
-        all_fast += fast[k];
-    }
+    const size_t len = sample.n / nstreams;
+    size_t fast[B2I_MAX_UNIT], together[B2I_MAX_UNIT], aims[B2I_MAX_UNIT];
+    size_t all_fast, all_together, total = 0;
+    const uint8_t *src;
+    B2I_TRY(try_fast(w, p, middle_of(p, sample.n), nstreams, &src, together, &all_together, err));
+    B2I_TRY(try_fast(w, p, sample, nstreams, &src, fast, &all_fast, err));
+    const bool is_far = is_quarter_less(all_together, all_fast);
     if (all_fast < nstreams * len / 8) {
         bool pays = is_zstd && !wants_ratio && p->nblocks >= MANY_BLOCKS;
         return pays ? try_block(w, p, fast, nstreams, len, err) : B2C_OK;
     }
     for (size_t k = 0; k < nstreams; k++) {
         aims[k] = 0;
+        if (is_far && is_quarter_less(together[k], fast[k])) {
+            continue;
+        }
         B2I_TRY(add_pieces(w, p, p->clevels[k], src + k * len, len, &aims[k], err));
         total += aims[k];
     }
@@ -333,7 +376,7 @@ static b2c_status try_levels(b2i_worker *w, b2i_plan *p, const uint8_t *src, siz
         size_t share = is_zstd || room < aims[k] / 16 ? room : aims[k] / 16;
         size_t most = aims[k] + share;
         size_t n = fast[k];
-        for (size_t i = 0; i < sizeof lower && lower[i] < p->clevels[k]; i++) {
+        for (size_t i = 0; aims[k] > 0 && i < sizeof lower && lower[i] < p->clevels[k]; i++) {
             if (is_passed_by(p, lower[i], nstreams, fast[k], aims[k])) {
                 continue;
             }
@@ -382,17 +425,12 @@ b2c_status b2i_plan_try(b2c_ctx *ctx, b2i_plan *p, b2i_split split, b2c_error *e
         return B2C_OK;
     }
     B2I_TRY(gather_sample(w, p, &sample, err));
-
-    b2i_plan one_block = *p;
-    one_block.src = sample;
-    one_block.blocksize = (uint32_t)sample.n;
-    one_block.nblocks = 1;
-    B2I_TRY(b2i_block_filter(w, &one_block, 0, &sample.p, err));
     if (split == B2I_SPLIT_TRY) {
-        B2I_TRY(try_split(w, p, sample, err));
+        const uint8_t *filtered;
+        B2I_TRY(filter_sample(w, p, sample, &filtered, err));
+        B2I_TRY(try_split(w, p, b2i_span_of(filtered, sample.n), err));
     }
-    size_t nstreams = p->is_split ? p->typesize : 1, len = sample.n / nstreams;
     /* The highest level finds short matches far away, which pieces do not show. */
     levels = levels && (p->is_split || p->cparams->clevel < 9);
-    return levels ? try_levels(w, p, sample.p, nstreams, len, err) : B2C_OK;
+    return levels ? try_levels(w, p, sample, p->is_split ? p->typesize : 1, err) : B2C_OK;
 }
