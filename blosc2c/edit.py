@@ -46,6 +46,7 @@ class Editing:
         def __len__(self) -> int: ...
         def settle_damage(self) -> None: ...
         def get_chunk(self, nchunk: int) -> bytes: ...
+        def c_info(self, ptr: Any = None) -> Any: ...
 
     def _edit(self, function: Any, *args: Any) -> int:
         """Call function(ptr, *args, err); returns how many chunks there are then."""
@@ -76,7 +77,7 @@ class Editing:
     # ---- chunks ------------------------------------------------------------
 
     def _write(self, write: Any, number: int, src: Any, nbytes: int) -> int | None:
-        """What b2i_turn_append() or b2i_turn_update() counts; None: to be made by _edit()."""
+        """What b2i_turn_append(), …_insert() or …_update() counts; None: to be made by _edit()."""
         handle = self.handle
         # A signal that comes in C while a function of the user's is to be called needs what edit() does.
         if _ffi.calls_back or handle.damage is not None or handle.unstored is not None:
@@ -116,9 +117,11 @@ class Editing:
 
         `copy` has no effect: the compressed bytes are always the super-chunk's own.
         """
-        src = in_buffer(data, "data")
-        ctx = self._context(len(src))
-        return self._edit(lib.b2c_schunk_insert, ctx, self._number(nchunk), src, len(src))
+        src, number = in_buffer(data, "data"), self._number(nchunk)
+        nchunks = self._write(lib.b2i_turn_insert, number, src, len(src))
+        if nchunks is None:
+            nchunks = self._edit(lib.b2c_schunk_insert, self._context(len(src)), number, src, len(src))
+        return nchunks
 
     def insert_chunk(self, nchunk: int, chunk: Buffer) -> int:
         """Make a ready chunk the chunk `nchunk`; later ones move up.  Returns nchunks."""
@@ -224,30 +227,36 @@ class Editing:
         Raises ValueError when `value` has another size, or `start` is beyond the end.
         """
         src = in_buffer(value, "value")
-        with self.handle.writing():  # where it goes depends on how long the super-chunk is
-            self._set_slice(src, start, stop)
-
-    def _set_slice(self, src: Any, start: int | None, stop: int | None) -> None:
-        typesize, n = self.typesize, len(self)
         first = 0 if start is None else to_index(start, "start")
+        last = None if stop is None else to_index(stop, "stop")
+        ctx, err = self._context(len(src)), new_error()
+
+        def write(ptr: Any) -> None:  # where it goes depends on how long the super-chunk is
+            at = self._place(ptr, len(src), first, last)
+            if len(src):
+                check(lib.b2c_schunk_write(ptr, ctx, at, src, len(src), err), err, self.urlpath)
+
+        self.handle.edit(write)
+
+    def _place(self, ptr: Any, nbytes: int, first: int, last: int | None) -> int:
+        """The position in the data of what set_slice() writes; `ptr` as its handle gives it."""
+        info = self.c_info(ptr)
+        typesize: int = info.typesize
+        n = info.nbytes // typesize
         first = max(first + n, 0) if first < 0 else first
         if first > n:
             raise ParameterError(f"start {first} is beyond the {n} items", field="start")
-        if stop is None:
-            last = max(n, first + len(src) // typesize)
-        else:
-            last = to_index(stop, "stop")
-            last = last + n if last < 0 else last
-        last = max(last, first)
-        if len(src) != (last - first) * typesize:
+        if last is None:
+            last = max(n, first + nbytes // typesize)
+        last = max(last + n if last < 0 else last, first)
+        if nbytes != (last - first) * typesize:
             raise ParameterError(
-                f"value has {len(src)} bytes, the slice {(last - first) * typesize}",
+                f"value has {nbytes} bytes, the slice {(last - first) * typesize}",
                 field="value",
                 expected=(last - first) * typesize,
-                actual=len(src),
+                actual=nbytes,
             )
-        if len(src):
-            self._edit(lib.b2c_schunk_write, self._context(len(src)), first * typesize, src, len(src))
+        return first * typesize
 
     def __setitem__(self, key: int | slice, value: Buffer) -> None:
         self.set_slice(value, *self._key(key))

@@ -303,10 +303,13 @@ class VLMeta(MutableMapping[str, Any]):
 
     def __iter__(self) -> Iterator[str]:
         schunk = self._schunk()
-        with schunk.handle as ptr:
-            n, getter = schunk.c_info(ptr).nvlmeta, lib.b2c_schunk_vlmeta_name
-            names = [_get_name(getter, ptr, i, schunk.urlpath) for i in range(n)]
-        return iter(names)
+        info, kept = schunk.c_info(), schunk.kept_names
+        if kept is None or kept[0] is not info:  # there may be thousands, each a call of C
+            with schunk.handle as ptr:
+                n, getter = schunk.c_info(ptr).nvlmeta, lib.b2c_schunk_vlmeta_name
+                names = [_get_name(getter, ptr, i, schunk.urlpath) for i in range(n)]
+            schunk.kept_names = kept = info, names
+        return iter(kept[1])
 
     def __len__(self) -> int:
         return int(self._schunk().c_info().nvlmeta)

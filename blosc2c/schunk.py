@@ -156,6 +156,10 @@ class SChunk(Editing, Callbacks, VLBlocks, Explained):
                 for at in range(0, len(source), chunksize):
                     self._append(source + at, min(chunksize, len(source) - at))
 
+    # What takes long to get, with the c_info() that it is of.
+    _kept_cparams: tuple[Any, CParams] | None = None
+    kept_names: tuple[Any, list[str]] | None = None  # of the vlmeta
+
     def _open_existing(self, storage: Keeping, kwargs: dict[str, Any]) -> None:
         from .store import open_handle
 
@@ -379,8 +383,11 @@ class SChunk(Editing, Callbacks, VLBlocks, Explained):
 
         Typesize and blocksize must stay; a blocksize of 0 is that of now.
         """
-        info = self.c_info()  # to be kept: the cparams are memory of it
-        return CParams.from_c(info.cparams, self._c_nthreads)
+        info, nthreads = self.c_info(), self._c_nthreads
+        kept = self._kept_cparams
+        if kept is None or kept[0] is not info or kept[1].nthreads != nthreads:
+            self._kept_cparams = kept = info, CParams.from_c(info.cparams, nthreads)
+        return kept[1].copied()
 
     @cparams.setter
     def cparams(self, value: CParams | Mapping[str, Any]) -> None:

@@ -119,6 +119,18 @@ int b2i_turn_append(b2i_turn *turn, b2c_ctx *ctx, uint64_t number, const void *s
     return (int)st;
 }
 
+int b2i_turn_insert(b2i_turn *turn, b2c_ctx *ctx, uint64_t number, const void *src, size_t n,
+                    size_t *nchunks, b2c_error *err)
+{
+    if (!begin_edit(turn)) {
+        return B2I_NOT_FREE;
+    }
+    b2c_status st = b2c_schunk_insert(turn->schunk, ctx, number, src, n, err);
+    *nchunks = count(turn);
+    end_edit(turn);
+    return (int)st;
+}
+
 int b2i_turn_update(b2i_turn *turn, b2c_ctx *ctx, uint64_t number, const void *src, size_t n,
                     size_t *nchunks, b2c_error *err)
 {

@@ -43,8 +43,10 @@ int b2i_turn_get_chunk(b2i_turn *turn, b2c_ctx *ctx, uint64_t number, void *dst,
 int b2i_turn_read(b2i_turn *turn, b2c_ctx *ctx, uint64_t number, void *dst, size_t cap,
                   size_t *dst_len, b2c_error *err);
 
-/* b2c_schunk_append() (without 'number') and …_update(); how many chunks there are then. */
+/* b2c_schunk_append() (without 'number'), …_insert(), …_update(); counts the chunks afterwards. */
 int b2i_turn_append(b2i_turn *turn, b2c_ctx *ctx, uint64_t number, const void *src, size_t n,
+                    size_t *nchunks, b2c_error *err);
+int b2i_turn_insert(b2i_turn *turn, b2c_ctx *ctx, uint64_t number, const void *src, size_t n,
                     size_t *nchunks, b2c_error *err);
 int b2i_turn_update(b2i_turn *turn, b2c_ctx *ctx, uint64_t number, const void *src, size_t n,
                     size_t *nchunks, b2c_error *err);

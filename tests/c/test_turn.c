@@ -181,6 +181,8 @@ static void test_turns(void)
     CHECK(n > 32 && n < 200);
     CHECK_EQ(b2i_turn_update(&turn, ctx, 2, bytes, LEN, &n, &err), B2C_E_RANGE);
     CHECK_EQ(n, 2);
+    CHECK_EQ(b2i_turn_insert(&turn, ctx, 3, bytes, LEN, &n, &err), B2C_E_RANGE);
+    CHECK_EQ(n, 2);
 
     CHECK_EQ(b2i_turn_look(&turn), 1); /* a reader in Python: others read, nobody writes */
     CHECK_EQ(b2i_turn_read(&turn, ctx, LEN, got, 5, &n, &err), B2C_OK);
@@ -192,10 +194,16 @@ static void test_turns(void)
     turn.was_read = 0;
     CHECK_EQ(b2i_turn_read(&turn, ctx, 0, got, 5, &n, &err), B2I_NOT_FREE);
     CHECK_EQ(b2i_turn_update(&turn, ctx, 0, bytes, LEN, &n, &err), B2I_NOT_FREE);
+    CHECK_EQ(b2i_turn_insert(&turn, ctx, 0, bytes, LEN, &n, &err), B2I_NOT_FREE);
     CHECK_EQ(b2i_turn_look(&turn), 0);
     turn.was_read = 0;
     b2i_turn_open(&turn, 1);
     CHECK_EQ(b2i_turn_update(&turn, ctx, 0, bytes, LEN, &n, &err), B2C_OK);
+    memset(bytes, 77, LEN);
+    CHECK_EQ(b2i_turn_insert(&turn, ctx, 1, bytes, LEN, &n, &err), B2C_OK);
+    CHECK_EQ(n, 3);
+    CHECK_EQ(b2i_turn_decode_chunk(&turn, ctx, 1, got, LEN, &n, &err), B2C_OK);
+    CHECK(memcmp(got, bytes, LEN) == 0);
 
     turn.nreaders = 1; /* a call that reads keeps out those that write, not others that read */
     CHECK(b2i_turn_is_used(&turn));

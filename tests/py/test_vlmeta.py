@@ -73,3 +73,34 @@ def test_an_update_that_fails_in_a_transaction():
         s.vlmeta["2"] = "stored"
     assert len(s.vlmeta) == 8190 and list(s.vlmeta)[-1] == "8189"
     assert s.vlmeta["1"] == 1 and s.vlmeta["2"] == "stored"
+
+
+def test_names_and_parameters_follow_every_change(tmp_path):
+    """What is kept of them until something changes is no one else's, and is given up in time."""
+    path = str(tmp_path / "s.b2frame")
+    with b2.SChunk(chunksize=8, urlpath=path, cparams={"clevel": 3}) as s:
+        assert list(s.vlmeta) == []
+        s.vlmeta["a"] = 1
+        assert list(s.vlmeta) == ["a"] == list(s.vlmeta)
+        with s.transaction():
+            s.vlmeta["b"] = 2
+            assert list(s.vlmeta) == ["a", "b"]
+            with b2.open(path, mode="r") as other:
+                assert list(other.vlmeta) == ["a"]
+        del s.vlmeta["a"]
+        assert list(s.vlmeta) == ["b"]
+        with pytest.raises(ZeroDivisionError), s.transaction():
+            s.vlmeta["c"] = 3
+            assert list(s.vlmeta) == ["b", "c"]
+            raise ZeroDivisionError
+        assert list(s.vlmeta) == ["b"]
+
+        cparams = s.cparams
+        cparams.clevel = 9
+        cparams.filters.append(b2.Filter.DELTA)
+        assert s.cparams.clevel == 3
+        assert b2.Filter.DELTA not in s.cparams.filters
+        s.cparams = {"clevel": 7, "nthreads": 1}
+        assert (s.cparams.clevel, s.cparams.nthreads) == (7, 1)
+        s.cparams = {"nthreads": 2}
+        assert (s.cparams.clevel, s.cparams.nthreads) == (7, 2)
