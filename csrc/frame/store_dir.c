@@ -56,33 +56,45 @@ void b2i_dir_close_chunk(b2i_dir_store *d, b2i_io *io)
     b2i_gate_leave(&d->gate);
 }
 
+static b2c_status read_part(b2i_io *io, uint64_t len, uint64_t at, size_t n, b2i_scratch *scratch,
+                            b2i_span *out, b2c_error *err)
+{
+    if (at > len || len - at < n) {
+        return b2i_fail_sizes(err, B2C_E_TRUNCATED, len, "the chunk file is cut short", at + n,
+                              len);
+    }
+    uint8_t *p = b2i_scratch_get(scratch, n);
+    if (p == NULL) {
+        return b2i_fail_memory(err);
+    }
+    *out = b2i_span_of(p, n);
+    return io->ops->read(io, at, p, n, err);
+}
+
 static b2c_status dir_read(b2i_store *store, b2i_entry entry, uint64_t at, size_t n,
                            b2i_scratch *scratch, b2i_span *out, b2c_error *err)
 {
     b2i_io *io;
     uint64_t len;
     B2I_TRY(b2i_dir_open_chunk((b2i_dir_store *)store, entry, &io, &len, err));
-    b2c_status st = B2C_OK;
-    uint8_t *p = NULL;
-    if (at > len || len - at < n) {
-        st = b2i_fail_sizes(err, B2C_E_TRUNCATED, len, "the chunk file is cut short", at + n, len);
-    } else if ((p = b2i_scratch_get(scratch, n)) == NULL) {
-        st = b2i_fail_memory(err);
-    } else {
-        st = io->ops->read(io, at, p, n, err);
-    }
+    b2c_status st = read_part(io, len, at, n, scratch, out, err);
     b2i_dir_close_chunk((b2i_dir_store *)store, io);
-    if (st == B2C_OK) {
-        *out = b2i_span_of(p, n);
-    }
     return st;
 }
 
 static b2c_status dir_len(b2i_store *store, b2i_entry entry, uint64_t *len, b2c_error *err)
 {
+    b2i_dir_store *d = (b2i_dir_store *)store;
+    char name[B2I_DIR_NAME_LEN + 1];
     b2i_io *io;
-    B2I_TRY(b2i_dir_open_chunk((b2i_dir_store *)store, entry, &io, len, err));
-    b2i_dir_close_chunk((b2i_dir_store *)store, io);
+    if (entry <= B2I_DIR_MAX_NUMBER) {
+        b2i_dir_name(entry, name);
+        if (b2i_fs_file_size(d->dir, name, len)) {
+            return B2C_OK;
+        }
+    }
+    B2I_TRY(b2i_dir_open_chunk(d, entry, &io, len, err)); /* which tells what is wrong */
+    b2i_dir_close_chunk(d, io);
     return B2C_OK;
 }
 
@@ -93,23 +105,42 @@ static uint64_t dir_place(const b2i_store *store, b2i_entry entry)
     return 0; /* a file of its own */
 }
 
-static b2c_status dir_check(b2i_store *store, b2i_entry entry, b2i_span chunk, b2i_verdict *result,
-                            b2c_error *err)
+/* Compares a chunk with the record behind it, in a file of len bytes. */
+static b2c_status check_part(b2i_store *store, b2i_entry entry, b2i_io *io, uint64_t len,
+                             b2i_span chunk, b2i_verdict *result, b2c_error *err)
 {
     uint8_t bytes[B2I_RECORD_LEN];
     b2i_span record = { NULL, 0 };
+    if (len >= chunk.n && len - chunk.n >= sizeof bytes) {
+        B2I_TRY(io->ops->read(io, chunk.n, bytes, sizeof bytes, err));
+        record = b2i_span_of(bytes, sizeof bytes);
+    }
+    *result = b2i_record_check(store, record, chunk, entry);
+    return B2C_OK;
+}
+
+static b2c_status dir_check(b2i_store *store, b2i_entry entry, b2i_span chunk, b2i_verdict *result,
+                            b2c_error *err)
+{
     b2i_io *io;
     uint64_t len;
     B2I_TRY(b2i_dir_open_chunk((b2i_dir_store *)store, entry, &io, &len, err));
-    b2c_status st = B2C_OK;
-    if (len >= chunk.n && len - chunk.n >= sizeof bytes) {
-        st = io->ops->read(io, chunk.n, bytes, sizeof bytes, err);
-        record = b2i_span_of(bytes, sizeof bytes);
+    b2c_status st = check_part(store, entry, io, len, chunk, result, err);
+    b2i_dir_close_chunk((b2i_dir_store *)store, io);
+    return st;
+}
+
+static b2c_status dir_read_whole(b2i_store *store, b2i_entry entry, size_t n, b2i_scratch *scratch,
+                                 b2i_span *out, b2i_verdict *result, b2c_error *err)
+{
+    b2i_io *io;
+    uint64_t len;
+    B2I_TRY(b2i_dir_open_chunk((b2i_dir_store *)store, entry, &io, &len, err));
+    b2c_status st = read_part(io, len, 0, n, scratch, out, err);
+    if (st == B2C_OK) {
+        st = check_part(store, entry, io, len, *out, result, err);
     }
     b2i_dir_close_chunk((b2i_dir_store *)store, io);
-    if (st == B2C_OK) {
-        *result = b2i_record_check(store, record, chunk, entry);
-    }
     return st;
 }
 
@@ -171,6 +202,7 @@ static const b2i_store_ops dir_ops = {
     .read = dir_read,
     .len = dir_len,
     .check = dir_check,
+    .read_whole = dir_read_whole,
     .part_hashes = b2i_record_part_hashes,
     .part_hash = b2i_record_part_hash,
     .place = dir_place,

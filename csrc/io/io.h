@@ -165,6 +165,8 @@ b2c_status b2i_fs_dir_parent_sync(int dir, b2c_error *err);
 b2c_status b2i_fs_parent_sync(const char *path, b2c_error *err);
 bool b2i_fs_is_dir(const char *path);
 bool b2i_fs_exists(int dir, const char *name);
+/* The size of a regular file; false when there is none of that name. */
+bool b2i_fs_file_size(int dir, const char *name, uint64_t *size);
 /* Whether two descriptors are of one file or directory. */
 bool b2i_fs_is_same(int fd, int other);
 /*

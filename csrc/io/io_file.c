@@ -672,6 +672,16 @@ bool b2i_fs_is_dir(const char *path)
     return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
 }
 
+bool b2i_fs_file_size(int dir, const char *name, uint64_t *size)
+{
+    struct stat info;
+    if (fstatat(at_dir(dir), name, &info, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(info.st_mode)) {
+        return false;
+    }
+    *size = (uint64_t)info.st_size;
+    return true;
+}
+
 bool b2i_fs_exists(int dir, const char *name)
 {
     struct stat info;

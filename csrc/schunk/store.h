@@ -67,6 +67,12 @@ typedef struct b2i_store_ops {
     b2c_status (*check)(b2i_store *store, b2i_entry entry, b2i_span chunk, b2i_verdict *result,
                         b2c_error *err);
     /*
+     * read() of the n bytes of a whole chunk, and check() of them, for who would have to open a
+     * file for each.  NULL: one after the other.
+     */
+    b2c_status (*read_whole)(b2i_store *store, b2i_entry entry, size_t n, b2i_scratch *scratch,
+                             b2i_span *out, b2i_verdict *result, b2c_error *err);
+    /*
      * The stored hashes of a chunk's parts, 32 bits each, little-endian: of what
      * comes before the first block, and of every block.  An empty span when there are
      * none, or they may be out of date.  NULL: there never are.

@@ -204,12 +204,17 @@ static b2c_status fail_checksum(const b2i_verdict *v, b2c_error *err)
                           v->stored, v->computed);
 }
 
-/* Compares with the stored checksum, when there is one. */
-static b2c_status check_bytes(const b2c_schunk *s, b2i_entry entry, b2i_span bytes, b2c_error *err)
+/* The n bytes of a chunk, compared with the stored checksum when there is one. */
+static b2c_status read_checked(b2i_store *store, b2i_entry entry, size_t n, b2i_scratch *scratch,
+                               b2i_span *out, b2c_error *err)
 {
     b2i_verdict v = { .check = B2I_CHECK_NONE };
-    if (s->store->ops->check != NULL && s->store->verifies) {
-        B2I_TRY(s->store->ops->check(s->store, entry, bytes, &v, err));
+    const bool checks = store->ops->check != NULL && store->verifies;
+    if (checks && store->ops->read_whole != NULL) {
+        B2I_TRY(store->ops->read_whole(store, entry, n, scratch, out, &v, err));
+    } else {
+        B2I_TRY(store->ops->read(store, entry, 0, n, scratch, out, err));
+        B2I_TRY(checks ? store->ops->check(store, entry, *out, &v, err) : B2C_OK);
     }
     return v.check == B2I_CHECK_BAD ? fail_checksum(&v, err) : B2C_OK;
 }
@@ -232,14 +237,6 @@ static bool is_read_whole(const b2i_store *store, const b2i_chunk_head *head)
     return head->cbytes <= WHOLE_READ_MAX || (is_checked && !has_parts);
 }
 
-static b2c_status read_whole(const b2c_schunk *s, size_t cbytes, b2i_source *source,
-                             b2i_stored_chunk *c, b2c_error *err)
-{
-    B2I_TRY(source->read(source->arg, 0, cbytes, &c->whole, &c->bytes, err));
-    *source = b2i_source_mem(&c->bytes);
-    return check_bytes(s, c->entry, c->bytes, err);
-}
-
 static b2c_status open_payload(const b2c_schunk *s, const b2c_limits *limits, b2i_source *source,
                                b2i_stored_chunk *c, b2c_error *err)
 {
@@ -249,7 +246,8 @@ static b2c_status open_payload(const b2c_schunk *s, const b2c_limits *limits, b2
     B2I_TRY(source->read(source->arg, 0, n, &c->whole, &bytes, err));
     B2I_TRY(b2i_chunk_head_parse(bytes, limits, &head, err));
     if (is_read_whole(s->store, &head) && head.cbytes <= source->len) {
-        B2I_TRY(read_whole(s, head.cbytes, source, c, err));
+        B2I_TRY(read_checked(s->store, c->entry, head.cbytes, &c->whole, &c->bytes, err));
+        *source = b2i_source_mem(&c->bytes);
     }
     return b2i_chunk_open_as(source, &head, &c->chunk, err);
 }
@@ -387,10 +385,7 @@ static b2c_status read_all(const b2c_schunk *s, uint64_t nchunk, const b2i_chunk
         st = p == NULL ? b2i_fail_memory(err) : special_bytes(s, nchunk, p, err);
         *out = b2i_span_of(p, B2C_HEADER_LEN);
     } else {
-        st = s->store->ops->read(s->store, entry, 0, head->cbytes, scratch, out, err);
-        if (st == B2C_OK) {
-            st = check_bytes(s, entry, *out, err);
-        }
+        st = read_checked(s->store, entry, head->cbytes, scratch, out, err);
     }
     return st == B2C_OK ? st : b2i_schunk_fail_in_chunk(s, nchunk, st, err);
 }
