@@ -27,7 +27,7 @@ int b2i_compare_entries(const void *a, const void *b)
 }
 
 /* Sorts by the digits from the last to the first: the time does not depend on the order. */
-static void sort(b2i_entry *v, b2i_entry *tmp, size_t n)
+static void sort_by_digits(b2i_entry *v, b2i_entry *tmp, size_t n)
 {
     enum { DIGIT_BITS = 11, NDIGITS = 1 << DIGIT_BITS };
     b2i_entry all = 0, *from = v, *to = tmp;
@@ -53,6 +53,50 @@ static void sort(b2i_entry *v, b2i_entry *tmp, size_t n)
     }
     if (from != v) {
         memcpy(v, from, n * sizeof *v);
+    }
+}
+
+/*
+ * Moves entries to 'dropped' until those in v are in order; returns how many.  Mostly these are
+ * chunks that were written anew, at the end of the file or where there was room.  The entry before
+ * is one of them when several in turn are below it.
+ */
+static size_t drop_odd(b2i_entry *v, b2i_entry *dropped, size_t n)
+{
+    enum { SEVERAL = 8 };
+    size_t nkept = 0, ndropped = 0, in_turn = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (nkept > 0 && v[i] < v[nkept - 1] && in_turn < SEVERAL) {
+            dropped[ndropped++] = v[i];
+            in_turn++;
+            continue;
+        }
+        if (nkept > 0 && v[i] < v[nkept - 1]) {
+            i -= in_turn; /* these are still there: what is kept ends before them */
+            ndropped -= in_turn;
+            while (nkept > 0 && v[i] < v[nkept - 1]) {
+                dropped[ndropped++] = v[--nkept];
+            }
+        }
+        v[nkept++] = v[i];
+        in_turn = 0;
+    }
+    return ndropped;
+}
+
+/* Places are mostly in order: what is not is sorted by itself, and merged. */
+static void sort(b2i_entry *v, b2i_entry *tmp, size_t n)
+{
+    size_t nodd = drop_odd(v, tmp, n), nkept = n - nodd;
+    if (nodd > n / 4) {
+        memcpy(v + nkept, tmp, nodd * sizeof *v);
+        sort_by_digits(v, tmp, n);
+        return;
+    }
+    sort_by_digits(tmp, v + nkept, nodd);
+    for (size_t to = n; nodd > 0; to--) {
+        bool is_odd = nkept == 0 || tmp[nodd - 1] > v[nkept - 1];
+        v[to - 1] = is_odd ? tmp[--nodd] : v[--nkept];
     }
 }
 

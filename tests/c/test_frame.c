@@ -507,6 +507,13 @@ static size_t make_entries(b2i_entry *e, uint64_t *seed)
             e[at++] = is_special ? kind : (place += 1 + harness_random(seed) % 100);
         }
     }
+    for (uint64_t i = harness_random(seed) % 4; i > 0; i--) { /* chunks that were written anew */
+        size_t from = harness_random(seed) % n, len = harness_random(seed) % (n / 8 + 1);
+        for (size_t k = from; k < from + len && k < n; k++) {
+            bool is_moved = e[k] >> 63 == 0 && harness_random(seed) % 4 != 0;
+            e[k] = is_moved ? (i == 1 ? place -= 101 : (place += 101)) : e[k];
+        }
+    }
     for (uint64_t i = harness_random(seed) % 3; i > 0; i--) {
         uint64_t r = harness_random(seed), other = r % (2 * sizeof others / sizeof *others);
         size_t to = r / 64 % n,
