@@ -237,6 +237,18 @@ static bool is_read_whole(const b2i_store *store, const b2i_chunk_head *head)
     return head->cbytes <= WHOLE_READ_MAX || (is_checked && !has_parts);
 }
 
+/*
+ * Opens a chunk all bytes of which were read, after its header.  Unless they are our own, somebody
+ * may have changed both meanwhile.
+ */
+static b2c_status open_bytes(const b2c_schunk *s, const b2i_source *source,
+                             const b2c_limits *limits, const b2i_chunk_head *head, b2i_chunk *out,
+                             b2c_error *err)
+{
+    return s->store->storage == B2C_STORAGE_MEMORY ? b2i_chunk_open_as(source, head, out, err)
+                                                   : b2i_chunk_open(source, limits, out, err);
+}
+
 static b2c_status open_payload(const b2c_schunk *s, const b2c_limits *limits, b2i_source *source,
                                b2i_stored_chunk *c, b2c_error *err)
 {
@@ -245,11 +257,12 @@ static b2c_status open_payload(const b2c_schunk *s, const b2c_limits *limits, b2
     size_t n = source->len < B2C_HEADER_LEN ? (size_t)source->len : B2C_HEADER_LEN;
     B2I_TRY(source->read(source->arg, 0, n, &c->whole, &bytes, err));
     B2I_TRY(b2i_chunk_head_parse(bytes, limits, &head, err));
-    if (is_read_whole(s->store, &head) && head.cbytes <= source->len) {
-        B2I_TRY(read_checked(s->store, c->entry, head.cbytes, &c->whole, &c->bytes, err));
-        *source = b2i_source_mem(&c->bytes);
+    if (!is_read_whole(s->store, &head) || head.cbytes > source->len) {
+        return b2i_chunk_open_as(source, &head, &c->chunk, err);
     }
-    return b2i_chunk_open_as(source, &head, &c->chunk, err);
+    B2I_TRY(read_checked(s->store, c->entry, head.cbytes, &c->whole, &c->bytes, err));
+    *source = b2i_source_mem(&c->bytes);
+    return open_bytes(s, source, limits, &head, &c->chunk, err);
 }
 
 b2c_status b2i_stored_chunk_open(const b2c_schunk *s, uint64_t nchunk, const b2c_limits *limits,
@@ -414,9 +427,12 @@ static b2c_status decode_bytes(b2c_ctx *ctx, const b2i_site *site, const b2i_chu
 {
     b2i_chunk chunk;
     b2i_source source = b2i_source_mem(&bytes);
-    B2I_TRY(b2i_chunk_open_as(&source, head, &chunk, err));
+    B2I_TRY(open_bytes(site->schunk, &source, &site->schunk->limits, head, &chunk, err));
     chunk.site = *site;
-    b2c_status st = b2i_chunk_decode(ctx, &chunk, dst, dst_cap, err);
+    b2c_status st = check_size(site->schunk, site->nchunk, &chunk.head, err);
+    if (st == B2C_OK) {
+        st = b2i_chunk_decode(ctx, &chunk, dst, dst_cap, err);
+    }
     b2i_chunk_close(&chunk);
     return st;
 }
