@@ -448,17 +448,22 @@ static b2c_status check_block(const b2i_plan *p, uint32_t i, b2c_error *err)
     return p->codec->check_block(&about, n / b2i_plan_nstreams(p, n), err);
 }
 
-/* Of all blocks only the last may be of another size. */
-static b2c_status check_blocks(const b2i_plan *p, b2c_error *err)
+b2c_status b2i_plan_check_blocks(const b2i_plan *p, b2c_error *err)
 {
     if (p->codec->takes_items && b2i_pipeline_breaks_items(&p->pipeline)) {
         return bad_param(err, "filters",
                          "zfp takes items as they are: no shuffle, bitshuffle, delta, bytedelta");
     }
-    if (p->nblocks > 0) {
-        B2I_TRY(check_block(p, 0, err));
+    /* But for those of variable size, only the last block may be of another size. */
+    uint32_t step = p->vl != NULL || p->nblocks < 2 ? 1 : p->nblocks - 1;
+    for (uint32_t i = 0; i < p->nblocks; i += step) {
+        b2c_status st = check_block(p, i, err);
+        if (st != B2C_OK) {
+            b2i_err_block(err, i);
+            return st;
+        }
     }
-    return p->nblocks > 1 ? check_block(p, p->nblocks - 1, err) : B2C_OK;
+    return B2C_OK;
 }
 
 b2c_status b2i_encode_apart(b2i_encode_fn *encode, b2c_ctx *ctx, b2i_plan *p, size_t bound,
@@ -485,7 +490,7 @@ static b2c_status encode_here(b2c_ctx *ctx, b2i_plan *p, uint8_t *dst, size_t ds
     b2i_split split = b2i_tune_split(p->cparams, p->src.n, p->blocksize);
     p->is_split = split == B2I_SPLIT_YES;
     memset(p->clevels, b2i_plan_clevel(p), sizeof p->clevels);
-    B2I_TRY(check_blocks(p, err));
+    B2I_TRY(b2i_plan_check_blocks(p, err));
     bool plain = p->cparams->clevel == 0 || p->src.n < p->cparams->typesize || p->src.n == 0;
     *dst_len = 0;
     if (!plain) {

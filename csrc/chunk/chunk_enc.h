@@ -35,6 +35,9 @@ typedef struct b2i_plan {
 /* What follows from the parameters alone; they were checked. */
 b2i_plan b2i_plan_init(const b2c_cparams *cparams, const b2i_site *site, b2i_span src);
 
+/* Whether the codec and the filters take blocks of these sizes and shapes.  B2C_E_ARGUMENT. */
+b2c_status b2i_plan_check_blocks(const b2i_plan *plan, b2c_error *err);
+
 /* Header, table, dictionary and blocks in 'limit' bytes; *dst_len 0 when they do not fit. */
 b2c_status b2i_plan_put_blocks(b2c_ctx *ctx, b2i_plan *plan, uint8_t *dst, size_t limit,
                                size_t *dst_len, b2c_error *err);

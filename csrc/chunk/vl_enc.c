@@ -132,7 +132,8 @@ b2c_status b2i_vl_encode(b2c_ctx *ctx, const b2c_cparams *cparams, const b2i_sit
     p.vl_at = at;
     p.nblocks = n;
     p.blocksize = largest(blocks, n);
-    if (site->hook.fn != NULL) {
+    st = b2i_plan_check_blocks(&p, err);
+    if (st == B2C_OK && site->hook.fn != NULL) {
         uint8_t *data = b2i_scratch_get(&filtered, total);
         st = data == NULL ? b2i_fail_memory(err)
                           : filter_blocks(site, p.typesize, at, blocks, n, data, err);

@@ -168,6 +168,60 @@ static void test_arguments(void)
              B2C_E_UNSUPPORTED);
 }
 
+static void refuse_blocks(b2c_schunk *s, const size_t *block_lens, size_t n, int64_t nth)
+{
+    b2c_error err;
+    CHECK_EQ(b2c_schunk_append_vlblocks(s, serial, blocks, block_lens, n, &err), B2C_E_ARGUMENT);
+    CHECK_EQ(err.block, nth);
+}
+
+/* ndcell, ndmean, ndlz and zfp take blocks of arrays only, and those of their size. */
+static void test_shapes(void)
+{
+    static const struct {
+        uint8_t codec, filter, meta;
+    } kinds[] = { { 0, 32, 4 }, { 0, 33, 4 }, { 32, 0, 4 }, { 33, 0, 4 } };
+    const size_t fitting[] = { 256, 256 }, short_one[] = { 256, 16 }, long_one[] = { 4096, 256 };
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        b2c_error err;
+        size_t len;
+        b2c_schunk *s = NULL;
+        b2c_schunk_params p;
+        b2c_schunk_params_init(&p);
+        p.cparams.codec = kinds[i].codec;
+        p.cparams.codec_meta = kinds[i].meta;
+        p.cparams.typesize = kinds[i].codec == 32 ? 1 : 4;
+        p.cparams.splitmode = B2C_SPLIT_NEVER;
+        memset(p.cparams.filters, 0, sizeof p.cparams.filters);
+        p.cparams.filters[0] = kinds[i].filter;
+        p.cparams.filters_meta[0] = kinds[i].meta;
+        if (!b2c_codec_available(kinds[i].codec)) {
+            continue;
+        }
+        CHECK_EQ(b2c_vlcompress(serial, &p.cparams, blocks, lens, 3, chunk, CAP, &len, &err),
+                 B2C_E_ARGUMENT);
+        CHECK_EQ(err.block, 0);
+        CHECK_EQ(b2c_schunk_new(&p, &s, &err), B2C_OK);
+        refuse_blocks(s, fitting, 2, 0);
+
+        uint8_t meta[100];
+        b2c_nd nd = { .size = sizeof nd,
+                      .ndim = 2,
+                      .itemsize = p.cparams.typesize,
+                      .shape = { 256 / p.cparams.typesize / 8, 8 },
+                      .chunks = { 256 / p.cparams.typesize / 8, 8 },
+                      .blocks = { 256 / p.cparams.typesize / 8, 8 } };
+        CHECK_EQ(b2c_nd_meta_encode(&nd, "|V4", 3, meta, sizeof meta, &len, &err), B2C_OK);
+        CHECK_EQ(b2c_schunk_meta_add(s, "b2nd", meta, len, &err), B2C_OK);
+        refuse_blocks(s, short_one, 2, 1);
+        refuse_blocks(s, long_one, 2, 0);
+        CHECK_EQ(b2c_schunk_append_vlblocks(s, serial, blocks, fitting, 2, &err), B2C_OK);
+        CHECK_EQ(b2c_schunk_get_vlblock(s, serial, 0, 1, out, CAP, &len, &err), B2C_OK);
+        CHECK_EQ(len, 256);
+        b2c_schunk_free(s);
+    }
+}
+
 static void test_memory(void)
 {
     b2c_cparams cp =
@@ -261,6 +315,7 @@ int main(void)
     test_useless_dict(B2C_CODEC_ZSTD);
     test_room();
     test_arguments();
+    test_shapes();
     test_memory();
     test_damage();
     test_limits();

@@ -128,6 +128,11 @@ def test_what_is_refused():
         b2.vlcompress([b"a", "text"])
     with pytest.raises(b2.ParameterError, match="delta"):
         b2.vlcompress(MIXED, filters=[b2.Filter.DELTA], filters_meta=[0])
+    for name in (b2.Filter.NDCELL, b2.Filter.NDMEAN):  # which need the shape of blocks
+        with pytest.raises(b2.ParameterError, match="blocks of arrays"):
+            b2.vlcompress(MIXED, typesize=8, filters=[name], filters_meta=[4])
+    with pytest.raises(b2.ParameterError, match="two dimensions"):
+        b2.vlcompress(MIXED, typesize=1, codec=b2.Codec.NDLZ, codec_meta=4, filters=[])
     plain = b2.compress2(bytes(range(200)))
     for call in (b2.vldecompress, lambda chunk: b2.vldecompress_block(chunk, 0)):
         with pytest.raises(b2.FormatError, match="variable-size"):
