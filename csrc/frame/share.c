@@ -23,10 +23,13 @@ static bool entries_are_equal(const b2i_state *a, const b2i_state *b, uint64_t n
 static bool only_grew(const b2i_state *old, const b2i_state *now)
 {
     uint64_t n = old->nchunks;
+    if (now->nchunks < n) {
+        return false;
+    }
     bool same_sizes = n == 0 || (now->chunksize == old->chunksize &&
                                  (n == now->nchunks || b2i_state_chunk_nbytes(now, n - 1) ==
                                                            b2i_state_chunk_nbytes(old, n - 1)));
-    return now->nchunks >= n && same_sizes && entries_are_equal(now, old, n);
+    return same_sizes && entries_are_equal(now, old, n);
 }
 
 static bool metas_are_equal(const b2i_metas *a, const b2i_metas *b)

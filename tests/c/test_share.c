@@ -265,6 +265,30 @@ static void test_a_killed_parent(bool was_held)
     }
 }
 
+/* Chunks of sizes of their own, of which most are gone when a reader looks again. */
+static void test_fewer_chunks(uint8_t storage)
+{
+    char path[300];
+    uint8_t data[CHUNK] = { 1 };
+    int change;
+    b2c_schunk_info info;
+    snprintf(path, sizeof path, "%s/fewer%d", dir, storage);
+    b2c_schunk *w = make(storage, path, 0);
+    for (size_t i = 0; i < 200; i++) {
+        CHECK_EQ(b2c_schunk_append(w, ctx, data, i % 3 * 4 + 4, &err), B2C_OK);
+    }
+    CHECK_EQ(b2c_schunk_flush(w, &err), B2C_OK);
+    b2c_schunk *r = open_as(path, B2C_OPEN_READ);
+    CHECK_EQ(b2c_schunk_truncate(w, ctx, 4, &err), B2C_OK);
+    CHECK_EQ(b2c_schunk_flush(w, &err), B2C_OK);
+    CHECK_EQ(b2c_schunk_refresh(r, &change, &err), B2C_OK);
+    CHECK_EQ(change, B2C_CHANGE_ANY);
+    b2c_schunk_info_get(r, &info);
+    CHECK_EQ(info.nchunks, 1);
+    b2c_schunk_free(r);
+    b2c_schunk_free(w);
+}
+
 /* A reader without the lock: told that its state is an old one, and what became of it. */
 static void test_readers(uint8_t storage)
 {
@@ -481,6 +505,8 @@ int main(void)
     test_processes();
     test_a_killed_parent(true);
     test_a_killed_parent(false);
+    test_fewer_chunks(B2C_STORAGE_FILE);
+    test_fewer_chunks(B2C_STORAGE_DIR);
     test_readers(B2C_STORAGE_FILE);
     test_readers(B2C_STORAGE_DIR);
     test_settling(B2C_STORAGE_FILE);
