@@ -166,7 +166,8 @@ static b2c_status make_list(b2i_selection *sel, const b2i_grid *g, const uint64_
     if (list->sorted == NULL || list->spare == NULL) {
         return b2i_fail_memory(err);
     }
-    bool is_empty = sel->walk.chunk_total == 0; /* then there need not be any chunks */
+    /* There need not be any chunks then; of an array without items a later list fails. */
+    bool is_empty = sel->walk.chunk_total == 0 || sel->grid->chunk_total == 0;
     B2I_TRY(
         make_places(g, coords, n, row_nbytes, is_empty ? UINT64_MAX : nchunks, list->sorted, err));
     if (is_empty) {

@@ -764,6 +764,27 @@ static void test_places(void)
     }
 }
 
+/* Combinations of which only the last coordinate is outside, in an array of empty blocks. */
+static void test_places_of_nothing(void)
+{
+    const uint64_t zeros[] = { 0, 0 }, ones[] = { 1, 1 };
+    const b2c_nd nd = { sizeof nd, 2, 1, { 3, 0 }, { 3, 0 }, { 3, 0 } };
+    const b2c_nd_places p = { .size = sizeof p,
+                              .naxes = 2,
+                              .axes = { 0, 1 },
+                              .nplaces = 1,
+                              .coords = zeros,
+                              .ncoords = ones };
+    b2c_schunk *s = new_array(&nd);
+    uint8_t item = 0;
+    b2c_error err;
+    CHECK_EQ(b2c_nd_read_places(s, ctx, &nd, &p, &item, 1, &err), B2C_E_RANGE);
+    CHECK_EQ(b2c_schunk_append(s, ctx, &item, 1, &err), B2C_OK);
+    CHECK_EQ(b2c_nd_read_places(s, ctx, &nd, &p, &item, 1, &err), B2C_E_RANGE);
+    CHECK_EQ(b2c_nd_write_places(s, ctx, &nd, &p, &item, 1, &err), B2C_E_RANGE);
+    b2c_schunk_free(s);
+}
+
 /* Single items, again and again between edits: never one from before. */
 static void test_items(void)
 {
@@ -960,6 +981,7 @@ int main(void)
     test_columns_of_any_step_and_kind();
     test_all_or_nothing();
     test_places();
+    test_places_of_nothing();
     test_items();
     test_items_after_rollback();
     test_many_chunks();
