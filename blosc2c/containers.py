@@ -121,8 +121,8 @@ def open_member(path: str, key: str, kwargs: dict[str, Any]) -> SChunk:
 def _from_bytes(cframe: bytes, kwargs: dict[str, Any]) -> SChunk:
     from .schunk import SChunk, _Source, handle_from_cframe
 
-    handle, keep = handle_from_cframe(cframe, True, kwargs.get("limits"))
-    return SChunk._wrap(handle, _Source(None, True, keep), kwargs)
+    handle, keep = handle_from_cframe(cframe, False, kwargs.get("limits"))
+    return SChunk._wrap(handle, _Source(None, True, keep, mode="r"), kwargs)
 
 
 def _open_frame(path: str, offset: int, kwargs: dict[str, Any]) -> SChunk:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import pickle
 import subprocess
 import sys
 import zipfile
@@ -45,6 +46,10 @@ def test_objects_are_opened_by_name(container):
                 assert isinstance(a, b2.NDArray)
                 assert a.dtype == value.dtype
                 np.testing.assert_array_equal(a[...], value)
+                assert a.schunk.mode == "r"
+                with pytest.raises(b2.ReadOnlyError):
+                    a[0] = value[0]
+                np.testing.assert_array_equal(pickle.loads(pickle.dumps(a))[...], value)
     for name in ("/nothing", "/g", "", "../x", "/g/../a"):
         with pytest.raises(b2.NotFoundError, match="no object"):
             b2.open(container, member=name)
