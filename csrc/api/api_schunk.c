@@ -394,7 +394,10 @@ b2c_status b2c_schunk_refresh(b2c_schunk *schunk, int *change, b2c_error *err)
 {
     NEED(schunk);
     NEED(change);
-    return b2i_schunk_refresh(schunk, change, err);
+    int made;
+    B2I_TRY(b2i_schunk_refresh(schunk, &made, err));
+    *change = made;
+    return B2C_OK;
 }
 
 int b2c_schunk_is_current(const b2c_schunk *schunk)

@@ -285,8 +285,12 @@ static void test_fewer_chunks(uint8_t storage)
     CHECK_EQ(change, B2C_CHANGE_ANY);
     b2c_schunk_info_get(r, &info);
     CHECK_EQ(info.nchunks, 1);
-    b2c_schunk_free(r);
     b2c_schunk_free(w);
+    CHECK_EQ(remove_path(path), 0);
+    change = 77; /* an output, which only success writes */
+    CHECK_EQ(b2c_schunk_refresh(r, &change, &err), B2C_E_IO);
+    CHECK_EQ(change, 77);
+    b2c_schunk_free(r);
 }
 
 /* A reader without the lock: told that its state is an old one, and what became of it. */
