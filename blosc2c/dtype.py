@@ -61,22 +61,40 @@ def to_array(values: Any, dtype: Any) -> np.ndarray[Any, Any]:
     return np.asarray(values, dtype if asked else None)
 
 
-def without_records(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """The dtype with np.void in place of np.record, which differs in how Python shows it and gets at fields."""
+def without_records(dtype: np.dtype[Any], aligned: bool = True) -> np.dtype[Any]:
+    """The dtype with np.void in place of np.record, which differs in how Python shows it and gets at fields.
+
+    Without `aligned` its records are where they are, but not because they are aligned.
+    """
     if dtype.subdtype is not None:
         base, shape = dtype.subdtype
-        return np.dtype((without_records(base), shape))
+        return np.dtype((without_records(base, aligned), shape))
     if dtype.fields is None:
         return dtype
     fields = [dtype.fields[name] for name in dtype.names or ()]
     parts = {
         "names": dtype.names,
-        "formats": [without_records(field[0]) for field in fields],
+        "formats": [without_records(field[0], aligned) for field in fields],
         "offsets": [field[1] for field in fields],
         "titles": [field[2] if len(field) > 2 else None for field in fields],
         "itemsize": dtype.itemsize,
     }
-    return np.dtype(parts, align=dtype.isalignedstruct)  # type: ignore[call-overload, no-any-return]
+    align = aligned and dtype.isalignedstruct
+    return np.dtype(parts, align=align)  # type: ignore[call-overload, no-any-return]
+
+
+def without_gaps(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """The dtype with the fields of all its records one behind the other."""
+    if dtype.subdtype is not None:
+        base, shape = dtype.subdtype
+        return np.dtype((without_gaps(base), shape))
+    if dtype.fields is None:
+        return dtype
+    fields: Any = []
+    for name in dtype.names or ():
+        part, _, *title = dtype.fields[name]
+        fields.append(((title[0], name) if title else name, without_gaps(part)))
+    return np.dtype(fields)  # type: ignore[no-any-return]
 
 
 def packed(values: np.ndarray[Any, Any], dtype: np.dtype[Any] | None = None) -> np.ndarray[Any, Any]:
@@ -120,13 +138,15 @@ def to_text(dtype: np.dtype[Any]) -> str:
         return f"|V{dt.itemsize}"
     text = dt.str if dt.fields is None else str(dt)
     if not _describes(text, dt):
+        text = str(without_records(dt, aligned=False))  # NumPy's text leaves out that inner records are
+    if not _describes(text, dt):
         raise TypeError(f"dtype {dt} has no portable description; view the data as {dt.str}")
     return text
 
 
-def _describes(described: Any, dtype: np.dtype[Any]) -> bool:
+def _describes(described: Any, dtype: np.dtype[Any], gaps: bool = False) -> bool:
     try:
-        made = grammar.parse(described) if isinstance(described, str) else grammar.build(described)
+        made = grammar.parse(described) if isinstance(described, str) else grammar.build(described, gaps)
     except _REFUSED:
         return False
     return made == dtype
@@ -150,8 +170,11 @@ def from_text(text: str, itemsize: int | None = None, path: str | None = None) -
     return dt if dt.subdtype is None else np.dtype((np.void, dt.itemsize))
 
 
-def to_msgpack(dtype: np.dtype[Any]) -> Any:
-    """The dtype as stored by pack_tensor(): a string, or a list for structured dtypes."""
+def to_msgpack(dtype: np.dtype[Any], gaps: bool = False) -> Any:
+    """The dtype as stored by pack_tensor(): a string, or a list for structured dtypes.
+
+    `gaps`: what lies between fields is told, as in .npy files, by unnamed fields of plain bytes.
+    """
     dt = check_dtype(dtype)
     if extension_name(dt):
         raise TypeError(
@@ -163,17 +186,17 @@ def to_msgpack(dtype: np.dtype[Any]) -> Any:
         descr = dt.descr
     except ValueError:  # fields overlap or are out of order
         return to_text(dt)
-    return descr if _describes(descr, dt) else to_text(dt)
+    return descr if _describes(descr, dt, gaps) else to_text(dt)
 
 
-def from_msgpack(stored: Any) -> np.dtype[Any]:
+def from_msgpack(stored: Any, gaps: bool = False) -> np.dtype[Any]:
     """The reverse of to_msgpack(); FormatError for anything else."""
     if isinstance(stored, str):
         return from_text(stored)
     if not isinstance(stored, list | tuple):
         raise FormatError(f"a dtype is a text or a list, not a {type(stored).__name__}", field="dtype")
     try:
-        dt = grammar.build(list(stored))
+        dt = grammar.build(list(stored), gaps)
     except _REFUSED as exc:
         raise FormatError(f"the stored dtype is malformed: {exc}", field="dtype") from None
     if not 0 < dt.itemsize <= grammar.MAX_ITEMSIZE:

@@ -10,6 +10,7 @@ SPDX-License-Identifier: BSD-3-Clause
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 import re
 from typing import Any
@@ -62,7 +63,7 @@ def _kept(text: str) -> np.dtype[Any] | None:
     return dtype if dtype.names is None and dtype.subdtype is None else None
 
 
-def build(described: Any) -> np.dtype[Any]:
+def build(described: Any, gaps: bool = False) -> np.dtype[Any]:
     """The dtype of a description that is taken apart; ValueError or TypeError when it is none.
 
     Parameters
@@ -70,15 +71,17 @@ def build(described: Any) -> np.dtype[Any]:
     described : a text; a list of fields ``(name, described[, shape])``, where the name may be ``(title,
         name)``; ``(described, shape)``; or a dict of names, formats and, if need be, offsets, titles,
         itemsize, aligned.  Lists may stand for tuples inside fields.
+    gaps : whether fields of plain bytes without a name, in a list, are what lies between others
     """
-    return _Builder().dtype(described, 0)
+    return _Builder(gaps).dtype(described, 0)
 
 
 class _Builder:
     """Makes dtypes from the inside out, of dtypes that it made before."""
 
-    def __init__(self) -> None:
+    def __init__(self, gaps: bool = False) -> None:
         self.nparts = 0
+        self.gaps = gaps
 
     def dtype(self, described: Any, depth: int) -> np.dtype[Any]:
         if depth > _MAX_DEPTH:
@@ -122,7 +125,11 @@ class _Builder:
 
     def _record(self, fields: list[tuple[Any, np.dtype[Any]]]) -> np.dtype[Any]:
         _check_size(sum(dtype.itemsize for _, dtype in fields))
-        return _made(fields)
+        others = [field for field in fields if not _is_gap(field)] if self.gaps else fields
+        if not 0 < len(others) < len(fields):
+            return _made(fields)
+        placed, aligned = _made(_around_gaps(fields)), _made(others, align=True)
+        return aligned if aligned == placed else placed  # which the list does not tell
 
     def _record_with_places(self, described: dict[Any, Any], depth: int) -> np.dtype[Any]:
         unknown = [key for key in described if key not in _KEYS]
@@ -155,6 +162,24 @@ class _Builder:
 
 
 _KEYS = ("names", "formats", "offsets", "titles", "itemsize", "aligned")
+
+
+def _is_gap(field: tuple[Any, np.dtype[Any]]) -> bool:
+    name, dtype = field
+    return bool(name == "" and dtype.kind == "V" and dtype.names is None and dtype.subdtype is None)
+
+
+def _around_gaps(fields: list[tuple[Any, np.dtype[Any]]]) -> dict[str, Any]:
+    """The description of a record of the fields that are no gaps, where they are."""
+    ends = list(itertools.accumulate(dtype.itemsize for _, dtype in fields))
+    kept = [
+        (*(name if isinstance(name, tuple) else (None, name)), dtype, end - dtype.itemsize)
+        for (name, dtype), end in zip(fields, ends, strict=True)
+        if not _is_gap((name, dtype))
+    ]
+    titles, names, formats, offsets = map(list, zip(*kept, strict=True))
+    parts = {"names": names, "formats": formats, "offsets": offsets, "itemsize": ends[-1]}
+    return {**parts, "titles": titles} if any(titles) else parts
 
 
 def _list(described: dict[Any, Any], key: str) -> list[Any]:

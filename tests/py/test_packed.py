@@ -128,6 +128,10 @@ def test_padding_of_structures_is_left_out():
     back = packed.unpack(packed.pack(np.array([(1, 2.5)], dtype)))
     assert back.dtype == np.dtype([("a", "u1"), ("b", "f8")])
     assert back.tolist() == [(1, 2.5)]
+    outer = np.dtype([("c", "u1"), ("d", dtype, (2,))], align=True)
+    back = packed.unpack(packed.pack(np.array([(7, [(1, 2.5), (3, 4.5)])], outer)))
+    assert back.dtype == np.dtype([("c", "u1"), ("d", [("a", "u1"), ("b", "f8")], (2,))])
+    assert back["d"].tolist() == [[(1, 2.5), (3, 4.5)]]
 
 
 def test_equal_sets_make_equal_bytes():
