@@ -13,6 +13,7 @@ import ast
 import contextlib
 import errno
 import json
+import math
 import os
 import shutil
 import sys
@@ -437,7 +438,7 @@ def _plain(value: Any) -> Any:
     if isinstance(value, bytes):
         return value.hex()
     if isinstance(value, str | int | float | bool | None):
-        return value
+        return str(value) if isinstance(value, float) and not math.isfinite(value) else value
     try:
         return str(value)
     except Exception:  # NumPy cannot show it

@@ -113,6 +113,17 @@ def test_info(folder):
 
 def test_info_agrees_with_the_header(folder):
     import msgpack
+def test_info_is_json_whatever_the_values(folder):
+    with b2.open(folder / "s.b2frame", "a") as s:
+        s.vlmeta.update({"fill": float("nan"), "range": [float("-inf"), 1.5]})
+
+    def refuse(word):
+        raise AssertionError(f"{word} is no JSON")
+
+    facts = json.loads(good("info", "--json", "s.b2frame", cwd=folder), parse_constant=refuse)
+    assert facts["vlmeta"] == {"fill": "nan", "range": ["-inf", 1.5]}
+
+
 
     path = str(folder / "r.b2frame")
     r = blosc2.SChunk(
