@@ -234,7 +234,9 @@ def _new_file(path: str, force: bool) -> Iterator[str]:
 
 def _output(args: argparse.Namespace, ending: str) -> str:
     """The file to write, which is of another format than the input and so never that."""
-    output: str = os.path.splitext(args.input)[0] + ending if args.output is None else args.output
+    # A slash behind a directory would make it a name of nothing in there.
+    named: str = os.path.splitext(args.input.rstrip("/") or args.input)[0] + ending
+    output: str = named if args.output is None else args.output
     with contextlib.suppress(OSError):  # one of them is not there
         if os.path.samefile(args.input, output):
             raise UsageError(f"{output} is the input: name another output")

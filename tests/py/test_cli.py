@@ -111,8 +111,6 @@ def test_info(folder):
     assert (facts["type"], facts["nbytes"], facts["nchunks"], facts["chunksize"]) == ("SChunk", 200, 4, 60)
 
 
-def test_info_agrees_with_the_header(folder):
-    import msgpack
 def test_info_is_json_whatever_the_values(folder):
     with b2.open(folder / "s.b2frame", "a") as s:
         s.vlmeta.update({"fill": float("nan"), "range": [float("-inf"), 1.5]})
@@ -124,6 +122,8 @@ def test_info_is_json_whatever_the_values(folder):
     assert facts["vlmeta"] == {"fill": "nan", "range": ["-inf", 1.5]}
 
 
+def test_info_agrees_with_the_header(folder):
+    import msgpack
 
     path = str(folder / "r.b2frame")
     r = blosc2.SChunk(
@@ -489,6 +489,13 @@ def test_repair_names_the_output_that_it_cannot_write(folder):
     name = "x" * 300
     text = bad("repair", "a.b2nd", name, cwd=folder, status=1)
     assert text == f"blosc2c: {name}: {os.strerror(errno.ENAMETOOLONG)}\n"
+
+
+def test_a_slash_behind_a_directory(folder):
+    b2.asarray(A, urlpath=folder / "d.b2nd", contiguous=False).close()
+    good("unpack", "d.b2nd/", cwd=folder)
+    assert np.array_equal(np.load(folder / "d.npy"), A)
+    assert not (folder / "d.b2nd" / ".npy").exists()
 
 
 def test_options_stand_anywhere(folder):
