@@ -16,8 +16,10 @@ import json
 import math
 import os
 import shutil
+import signal
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -47,6 +49,35 @@ _FILTERS = {
 
 class UsageError(Exception):
     """A mistake on the command line that argparse cannot see."""
+
+
+class _Ended(BaseException):
+    """A signal that ends the process."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+
+@contextlib.contextmanager
+def _signals_as_exceptions() -> Iterator[None]:
+    """What ends the process otherwise raises _Ended, so that no temporary files stay; a second one ends it."""
+    taken: list[int] = []
+
+    def end(number: int, frame: Any) -> NoReturn:
+        for each in taken:
+            signal.signal(each, signal.SIG_DFL)
+        raise _Ended(number)
+
+    if threading.current_thread() is threading.main_thread():
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            if signal.getsignal(number) is signal.SIG_DFL:  # not where somebody has asked for something else
+                taken.append(number)
+                signal.signal(number, end)
+    try:
+        yield
+    finally:
+        for each in taken:
+            signal.signal(each, signal.SIG_DFL)
 
 
 def _write(what: Any) -> None:
@@ -695,14 +726,18 @@ def main(argv: list[str] | None = None) -> int:
         args = _parser().parse_args(argv)
         if sys.stdout is None:
             raise OSError(errno.EBADF, "there is no standard output")
-        status = int(args.run(args))
-        _flush()
+        with _signals_as_exceptions():
+            status = int(args.run(args))
+            _flush()
         return status
     except SystemExit as exc:  # argparse has said what was wrong
         return exc.code if isinstance(exc.code, int) else USAGE
     except KeyboardInterrupt:
         _say("interrupted")
         return 130
+    except _Ended as exc:
+        _say(f"ended by {signal.Signals(exc.number).name}")
+        return 128 + exc.number
     except BrokenPipeError:
         return BAD  # the reader of stdout went away
     except (UsageError, ParameterError) as exc:

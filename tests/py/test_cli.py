@@ -7,8 +7,10 @@ import errno
 import io
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
 
 import blosc2
 import numpy as np
@@ -496,6 +498,23 @@ def test_a_slash_behind_a_directory(folder):
     good("unpack", "d.b2nd/", cwd=folder)
     assert np.array_equal(np.load(folder / "d.npy"), A)
     assert not (folder / "d.b2nd" / ".npy").exists()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_leaves_nothing_behind(folder, number):
+    large = np.lib.format.open_memmap(folder / "large.npy", "w+", "u1", (1 << 28,))
+    large[:: 1 << 12] = 1
+    large.flush()
+    before = set(os.listdir(folder))
+    command = [sys.executable, "-m", "blosc2c", "pack", "large.npy", "--clevel", "9", "--threads", "1"]
+    with subprocess.Popen(command, cwd=folder, stderr=subprocess.PIPE) as process:
+        while set(os.listdir(folder)) == before and process.poll() is None:
+            time.sleep(0.01)
+        time.sleep(0.05)  # until whoever has made the file is ready to remove it
+        process.send_signal(number)
+        said = process.communicate(timeout=60)[1]
+    assert process.returncode == 128 + number, said
+    assert set(os.listdir(folder)) == before
 
 
 def test_options_stand_anywhere(folder):
