@@ -35,11 +35,29 @@ static b2c_status finish(b2c_schunk *s, b2c_error *err)
     return was_known && !s->now.has_places ? b2i_places_check(&s->now, true, NULL, err) : B2C_OK;
 }
 
-/* Ends opening s, whose store was made with this status; s is freed when anything fails. */
-static b2c_status give(b2c_schunk *s, b2c_status st, b2c_schunk **out, b2c_error *err)
+/*
+ * Whether a commit came while s was being opened with this status, and what was read may be of
+ * several states, or not there any more: sizes and records that are with the chunks.
+ */
+static bool is_mixed(const b2c_schunk *s, b2c_status st)
+{
+    bool is_bad = st >= B2C_E_FORMAT && st < B2C_E_MEMORY;
+    bool is_open = st == B2C_OK &&
+                   (s->store->storage == B2C_STORAGE_DIR || s->now.chunksize == B2I_CHUNKSIZE_VAR);
+    return (is_bad || is_open) && !s->store->ops->is_current(s->store);
+}
+
+/*
+ * Ends opening s, whose store was made with this status; s is freed when anything fails.  mixed
+ * is NULL when nobody else can change the frame.
+ */
+static b2c_status give(b2c_schunk *s, b2c_status st, bool *mixed, b2c_schunk **out, b2c_error *err)
 {
     if (st == B2C_OK) {
         st = finish(s, err);
+        if (mixed != NULL) {
+            *mixed = is_mixed(s, st);
+        }
     }
     if (st != B2C_OK) {
         b2i_schunk_abandon(s);
@@ -87,8 +105,8 @@ static b2c_status refuse_legacy(const b2c_schunk *s, bool is_writable, b2c_error
 
 /* A contiguous frame in io, which is taken also when this fails. */
 static b2c_status open_contiguous(b2i_io *io, const char *path, uint64_t origin, bool exact,
-                                  bool is_writable, const b2c_limits *limits, b2c_schunk **out,
-                                  b2c_error *err)
+                                  bool is_writable, const b2c_limits *limits, bool *mixed,
+                                  b2c_schunk **out, b2c_error *err)
 {
     b2c_schunk *s = NULL;
     b2i_frame_layout layout;
@@ -104,7 +122,7 @@ static b2c_status open_contiguous(b2i_io *io, const char *path, uint64_t origin,
         return st;
     }
     st = b2i_store_file_new(io, path, origin, is_writable, &layout, &s->store, err);
-    return give(s, st, out, err);
+    return give(s, st, mixed, out, err);
 }
 
 /* What a process left beside a directory that was about to make another one of it. */
@@ -118,8 +136,8 @@ static void tidy_beside(const char *dir)
     }
 }
 
-static b2c_status open_dir(const char *path, int mode, const b2c_limits *limits, b2c_schunk **out,
-                           b2c_error *err)
+static b2c_status open_dir(const char *path, int mode, const b2c_limits *limits, bool *mixed,
+                           b2c_schunk **out, b2c_error *err)
 {
     bool is_writable = (mode & B2I_OPEN_ACCESS) == B2C_OPEN_UPDATE;
     int dir;
@@ -149,43 +167,53 @@ static b2c_status open_dir(const char *path, int mode, const b2c_limits *limits,
     if (st == B2C_OK && is_writable) {
         tidy_beside(path);
     }
-    return give(s, st, out, err);
+    return give(s, st, mixed, out, err);
 }
 
-/*
- * A commit while the directory is being opened leaves the chunks of the index that was read without
- * the records that follow it: a state that is older than others have seen.  It is opened again
- * then, so often that only a writer who does nothing else could be in the way each time.
- */
-static b2c_status open_dir_as_it_is(const char *path, int mode, const b2c_limits *limits,
-                                    b2c_schunk **out, b2c_error *err)
-{
-    enum { MAX_TRIES = 16 };
-    B2I_TRY(open_dir(path, mode, limits, out, err));
-    for (int i = 1; i < MAX_TRIES && !(*out)->store->ops->is_current((*out)->store); i++) {
-        b2i_schunk_abandon(*out);
-        *out = NULL;
-        B2I_TRY(open_dir(path, mode, limits, out, err));
-    }
-    return B2C_OK;
-}
-
-static b2c_status open_unlocked(const char *path, bool is_dir, uint64_t offset, int mode,
-                                const b2c_limits *limits, b2c_schunk **out, b2c_error *err)
+static b2c_status open_once(const char *path, bool is_dir, uint64_t offset, int mode,
+                            const b2c_limits *limits, bool *mixed, b2c_schunk **out, b2c_error *err)
 {
     bool is_writable = (mode & B2I_OPEN_ACCESS) == B2C_OPEN_UPDATE;
     int io_mode = is_writable ? B2I_IO_UPDATE : B2I_IO_READ;
     b2i_io *io;
     if (is_dir) {
-        return is_writable ? open_dir(path, mode, limits, out, err)
-                           : open_dir_as_it_is(path, mode, limits, out, err);
+        return open_dir(path, mode, limits, mixed, out, err);
     }
     if ((mode & B2C_OPEN_MMAP) != 0) {
         B2I_TRY(b2i_io_mmap_open(path, io_mode, &io, err));
     } else {
         B2I_TRY(b2i_io_file_open(path, io_mode, &io, err));
     }
-    return open_contiguous(io, path, offset, false, is_writable, limits, out, err);
+    return open_contiguous(io, path, offset, false, is_writable, limits, mixed, out, err);
+}
+
+/*
+ * A commit while the frame is being opened for reading may leave chunks that the index does not
+ * name any more without their sizes, and those of a directory without the records that follow it: a
+ * state that is older than others have seen.  It is opened again then, so often that only a writer
+ * who does nothing else could be in the way each time.
+ */
+static b2c_status open_unlocked(const char *path, bool is_dir, uint64_t offset, int mode,
+                                const b2c_limits *limits, b2c_schunk **out, b2c_error *err)
+{
+    enum { MAX_TRIES = 16 };
+    bool is_writable = (mode & B2I_OPEN_ACCESS) == B2C_OPEN_UPDATE;
+    for (int i = 1;; i++) {
+        bool mixed = false;
+        b2c_schunk *s = NULL;
+        b2c_status st =
+            open_once(path, is_dir, offset, mode, limits, is_writable ? NULL : &mixed, &s, err);
+        if (mixed && i < MAX_TRIES) {
+            if (st == B2C_OK) {
+                b2i_schunk_abandon(s);
+            }
+            continue;
+        }
+        if (st == B2C_OK) {
+            *out = s;
+        }
+        return st;
+    }
 }
 
 /* What is to be read at a path; most often a file, which need not be asked for what it is. */
@@ -312,7 +340,7 @@ b2c_status b2i_schunk_open_io(const b2c_io_table *table, uint64_t offset, const 
 {
     b2i_io *io;
     B2I_TRY(b2i_io_user_open(table, &io, err));
-    return open_contiguous(io, NULL, offset, false, false, limits, out, err);
+    return open_contiguous(io, NULL, offset, false, false, limits, NULL, out, err);
 }
 
 b2c_status b2i_schunk_open_bytes(b2i_span frame, bool copy, const b2c_limits *limits,
@@ -332,7 +360,7 @@ b2c_status b2i_schunk_open_bytes(b2i_span frame, bool copy, const b2c_limits *li
         B2I_TRY(b2i_io_mem_take(p, frame.n, &io, err));
     }
     b2c_schunk *s = NULL;
-    b2c_status st = open_contiguous(io, NULL, 0, true, false, limits, &s, err);
+    b2c_status st = open_contiguous(io, NULL, 0, true, false, limits, NULL, &s, err);
     if (st == B2C_OK && copy) {
         st = overlay(s, err); /* what it owns it may change */
     }

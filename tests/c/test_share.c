@@ -453,6 +453,91 @@ static void test_opening_beside_an_edit(uint8_t storage)
     CHECK_EQ(b2c_schunk_close(writer, &err), B2C_OK);
 }
 
+/* The states since a reader began to open: chunks and their bytes. */
+static struct {
+    uint64_t nchunks, nbytes;
+} states[8];
+static unsigned nstates;
+
+static void note_state(void)
+{
+    b2c_schunk_info info;
+    b2c_schunk_info_get(writer, &info);
+    states[nstates].nchunks = info.nchunks;
+    states[nstates++].nbytes = info.nbytes;
+}
+
+/* An edit of a frame of variable chunk sizes, and its commit. */
+static void edit_sizes(void)
+{
+    uint8_t noise[CHUNK];
+    b2c_schunk_info info;
+    size_t len = 40 + (size_t)(harness_random(&seed) % (CHUNK - 40));
+    b2c_schunk_info_get(writer, &info);
+    uint64_t n = info.nchunks, at = n == 0 ? 0 : harness_random(&seed) % n;
+    for (size_t i = 0; i < len; i++) {
+        noise[i] = (uint8_t)harness_random(&seed);
+    }
+    if (n < 10) {
+        CHECK_EQ(b2c_schunk_append(writer, ctx, noise, len, &err), B2C_OK);
+    } else if (n > 20) {
+        CHECK_EQ(b2c_schunk_delete_chunk(writer, at, &err), B2C_OK);
+    } else if (len % 2 == 0) {
+        CHECK_EQ(b2c_schunk_insert(writer, ctx, at, noise, len, &err), B2C_OK);
+    } else {
+        CHECK_EQ(b2c_schunk_update(writer, ctx, at, noise, len, &err), B2C_OK);
+    }
+    CHECK_EQ(b2c_schunk_flush(writer, &err), B2C_OK);
+    note_state();
+}
+
+static int edit_sizes_between(b2i_io_event *event)
+{
+    if (event->call == B2I_CALL_READ && ++nreads == edit_at) {
+        b2i_io_hook = NULL;
+        for (int i = 0; i < 4; i++) { /* until the room of chunks is used again */
+            edit_sizes();
+        }
+    }
+    return 0;
+}
+
+/* The same where the sizes of chunks are known from their headers only: each is of one state. */
+static void test_opening_sizes_beside_edits(uint8_t storage)
+{
+    char path[300];
+    int change;
+    snprintf(path, sizeof path, "%s/sizes%d", dir, storage);
+    writer = make(storage, path, 0);
+    for (int i = 0; i < 20; i++) {
+        nstates = 0;
+        edit_sizes();
+    }
+    b2c_schunk *old = open_as(path, B2C_OPEN_READ);
+    for (unsigned i = 0; i < 2000; i++) {
+        b2c_schunk *r = NULL;
+        b2c_schunk_info info;
+        bool is_known = false;
+        nstates = nreads = 0;
+        note_state();
+        edit_at = 1 + i / 2 % 30;
+        b2i_io_hook = edit_sizes_between;
+        b2c_status st = i % 2 == 0 ? b2c_schunk_open(path, 0, B2C_OPEN_READ, NULL, &r, &err)
+                                   : b2c_schunk_refresh(old, &change, &err);
+        b2i_io_hook = NULL;
+        CHECK_EQ(st, B2C_OK);
+        b2c_schunk_info_get(i % 2 == 0 ? r : old, &info);
+        for (unsigned k = 0; k < nstates; k++) {
+            is_known =
+                is_known || (states[k].nchunks == info.nchunks && states[k].nbytes == info.nbytes);
+        }
+        CHECK(is_known);
+        b2c_schunk_free(r);
+    }
+    b2c_schunk_free(old);
+    CHECK_EQ(b2c_schunk_close(writer, &err), B2C_OK);
+}
+
 /* ---- two that make a frame in one directory at the same moment ---- */
 
 static b2c_status second;
@@ -517,6 +602,8 @@ int main(void)
     test_settling(B2C_STORAGE_DIR);
     test_opening_beside_an_edit(B2C_STORAGE_FILE);
     test_opening_beside_an_edit(B2C_STORAGE_DIR);
+    test_opening_sizes_beside_edits(B2C_STORAGE_FILE);
+    test_opening_sizes_beside_edits(B2C_STORAGE_DIR);
     b2c_ctx_free(ctx);
     CHECK_EQ(remove_path(dir), 0);
     return RESULT();
