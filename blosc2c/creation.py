@@ -47,7 +47,7 @@ from .partition import (
     to_sizes,
     whole_part,
 )
-from .schunk import ARRAY_META, SChunk, split_storage
+from .schunk import ARRAY_META, SChunk, again_when_changed, split_storage
 from .sources import ROWS_NBYTES, InStorageOrder, Items, Joined, Permuted, Reshaped, Selected, by_number
 from .views import view_of
 
@@ -261,7 +261,9 @@ def copy(array: Any, dtype: Any = None, **kwargs: Any) -> NDArray:
     return _copy(array, dtype, kwargs)
 
 
+@again_when_changed
 def _copy(source: NDArray, dtype: Any, kwargs: dict[str, Any]) -> NDArray:
+    nstates = source.schunk.handle.nstates
     kwargs = _with_shapes(kwargs)
     _same_place(source, kwargs)
     dt = source.dtype if dtype is None else settled(dtype, source)
@@ -275,9 +277,10 @@ def _copy(source: NDArray, dtype: Any, kwargs: dict[str, Any]) -> NDArray:
             new.schunk.handle.limits = source.schunk.handle.limits
         if same_chunks:  # stored bytes as they are
             new.schunk.copy_chunks(source.schunk)
-            return
-        fill_from(new, source)
-        new.vlmeta.update(source.vlmeta.getall())
+        else:
+            fill_from(new, source)
+            new.vlmeta.update(source.vlmeta.getall())
+        source.schunk.handle.check_state(nstates, source.urlpath)
 
     return _build(source.shape, dt, kwargs, fill)
 
@@ -614,12 +617,14 @@ def _takes_over(kwargs: Mapping[str, Any]) -> bool:
     return not {"chunks", "blocks", "cparams"} & set(kwargs)
 
 
+@again_when_changed
 def from_slice(source: NDArray, key: Any, **kwargs: Any) -> NDArray:
     """A new array of ``source[key]``, made chunk by chunk.
 
     Unless `kwargs` tell otherwise its chunks and blocks are the source's, cut to its shape, and
     chunks that begin and end where the source's do are taken over without decoding them.
     """
+    nstates = source.schunk.handle.nstates
     _same_place(source, kwargs)
     plan, takes_over = parse_key(key, source.shape), _takes_over(kwargs)
     selected = Selected(source, plan)
@@ -631,9 +636,12 @@ def from_slice(source: NDArray, key: Any, **kwargs: Any) -> NDArray:
         )
         kwargs["chunks"] = _cut(source.chunks, limits)
         kwargs.setdefault("blocks", _cut(source.blocks, limits))
-    return _build(
-        plan.shape, source.dtype, _inherit(source, kwargs), lambda new: fill_from(new, selected, takes_over)
-    )
+
+    def fill(new: NDArray) -> None:
+        fill_from(new, selected, takes_over)
+        source.schunk.handle.check_state(nstates, source.urlpath)
+
+    return _build(plan.shape, source.dtype, _inherit(source, kwargs), fill)
 
 
 def _cut(part: Shape, shape: Shape) -> Shape:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import _ffi
 from ._ffi import check, ffi, in_buffer, lib, new_error
-from .errors import ChunkIndexError, ParameterError
+from .errors import Blosc2Error, ChunkIndexError, ParameterError
 from .handles import INFO, Handle
 from .params import SpecialValue, check_durability, to_index
 
@@ -158,11 +158,25 @@ class Editing:
         self._edit(lib.b2c_schunk_reorder, ffi.new("uint64_t[]", numbers), len(numbers))
 
     def copy_chunks(self, source: Editing) -> None:
-        """Append all chunks of another super-chunk as they are stored, and its vlmetalayers."""
+        """Append all chunks of another super-chunk as they are stored, and its vlmetalayers.
+
+        Raises ConflictError when somebody else has changed that meanwhile.
+        """
         if source.handle is self.handle:
             raise ParameterError("a super-chunk cannot be appended to itself", field="source")
         source.settle_damage()
-        self._copy_from(source, lib.b2c_schunk_copy_chunks)
+        if not source.handle.may_outdate:
+            self._copy_from(source, lib.b2c_schunk_copy_chunks)
+            return
+        nstates = source.handle.nstates
+        with self.transaction():
+            try:
+                self._copy_from(source, lib.b2c_schunk_copy_chunks)
+            except Blosc2Error:
+                if source.handle.recheck(source.urlpath):
+                    raise
+            source.handle.recheck(source.urlpath)
+            source.handle.check_state(nstates, source.urlpath)
 
     def copy_some(self, source: Editing, numbers: Any) -> None:
         """Append the chunks of another super-chunk with these numbers, as they are stored.

@@ -126,5 +126,9 @@ class ConflictError(Blosc2Error, RuntimeError):
     """Somebody else has changed the file or directory meanwhile: what was to be written, or read, does not fit."""
 
 
+class SourceChangedError(ConflictError):
+    """What was read part by part, or as it is stored, was of several states; reading it again may do."""
+
+
 class InternalError(Blosc2Error, RuntimeError):
     """A defect of this library, or a failure in a user's codec or filter."""

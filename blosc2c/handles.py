@@ -76,6 +76,7 @@ class Handle:
     limits: Any = None  # Limits of what it returns; None: the default
     is_new = False  # made here, not opened: its metalayers may have any size
     may_outdate = False  # others may change what it was opened on; told to `turn` as well
+    nstates = 0  # how often it has shown another state
     # Damaged chunks, which are read as zeros, and what is wrong; None: that is an error.
     damage: dict[int, BaseException] | None = None
     _facts: tuple[Any, int] | None = None  # see info()
@@ -323,6 +324,13 @@ class Handle:
                 self.tell(ptr)
         return not lost[0]
 
+    def check_state(self, nstates: int, path: str | None) -> None:
+        """After several reads: SourceChangedError when it shows another state than `nstates` tells."""
+        if self.nstates != nstates:
+            raise errors.SourceChangedError(
+                f"the {self.noun} was changed by somebody else while it was copied", path=path
+            )
+
     def refresh(self, path: str | None) -> bool:
         """See what others have stored; whether that is anything new."""
         change, err = ffi.new("int *"), new_error()
@@ -397,6 +405,7 @@ class Handle:
 
         All of them do, also when some raise; then the first exception is raised.
         """
+        self.nstates += 1
         failures = []
         for follower in self.followers():
             try:

@@ -13,13 +13,13 @@ import time
 import weakref
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, TypeVar
 
 from . import _ffi, limits, params
 from ._ffi import check, ffi, in_buffer, lib, new_error, out_buffer, uninterrupted
 from .callbacks import Callbacks
 from .edit import Editing
-from .errors import ChunkIndexError, FrameExistsError, LimitError, ParameterError
+from .errors import ChunkIndexError, FrameExistsError, LimitError, ParameterError, SourceChangedError
 from .facts import ChunkInfo, Explained, Report, codec_summary, human
 from .handles import INFO, Handle, new_out
 from .meta import Meta, VLMeta, check_name, encode
@@ -52,6 +52,7 @@ ARRAY_META = ("b2nd", "caterva")  # metalayers that make a super-chunk an array
 
 _unpack = ffi.unpack  # short calls take a microsecond: looked up once
 
+P = ParamSpec("P")
 T = TypeVar("T")
 
 vlmeta = VLMeta  # its name in Python-Blosc2
@@ -59,6 +60,22 @@ vlmeta = VLMeta  # its name in Python-Blosc2
 _KEYWORDS = ("cparams", "dparams", "storage")
 _STORAGE_FIELDS = params.field_names(Storage)
 _SAFETY_FIELDS = ("durability", "checksums", "limits")
+
+
+def again_when_changed(copy: Callable[P, T]) -> Callable[P, T]:
+    """A copy that is made again when somebody else has changed what is copied in the middle of it."""
+
+    @functools.wraps(copy)
+    def again(*args: P.args, **kwargs: P.kwargs) -> T:
+        end = time.monotonic() + MAX_SECONDS
+        while True:
+            try:
+                return copy(*args, **kwargs)
+            except SourceChangedError:
+                if time.monotonic() > end:
+                    raise
+
+    return again
 
 
 class _Source(NamedTuple):
@@ -721,6 +738,7 @@ class SChunk(Editing, Callbacks, VLBlocks, Explained):
         self.settle_damage()
         return self.reading(store)
 
+    @again_when_changed
     def copy(self, cparams: CParams | Mapping[str, Any] | None = None, **kwargs: Any) -> SChunk:
         """A new super-chunk of the same chunks and metadata.
 
@@ -729,6 +747,7 @@ class SChunk(Editing, Callbacks, VLBlocks, Explained):
         cparams : compression parameters; None: chunks are copied as they are stored
         kwargs : where to, and dparams: as for SChunk()
         """
+        nstates = self.handle.nstates
         storage = split_storage(kwargs, "copy()", ParameterError)
         storage.limits = self.handle.limits if storage.limits is None else storage.limits
         here, there = self.urlpath, storage.path
@@ -742,10 +761,11 @@ class SChunk(Editing, Callbacks, VLBlocks, Explained):
         with new.being_made():
             if cparams is None:
                 new.copy_chunks(self)
-                return new
-            for nchunk in range(self.nchunks):
-                new.append_data(self.decompress_chunk(nchunk))
-            new.vlmeta[:] = self.vlmeta[:]
+            else:
+                for nchunk in range(self.nchunks):
+                    new.append_data(self.decompress_chunk(nchunk))
+                new.vlmeta[:] = self.vlmeta[:]
+            self.handle.check_state(nstates, self.urlpath)
         return new
 
     # ---- life --------------------------------------------------------------

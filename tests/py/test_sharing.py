@@ -18,6 +18,7 @@ import pytest
 from inputs import make
 
 import blosc2c as b2
+from blosc2c.edit import Editing
 
 SIZE = 2000
 
@@ -462,3 +463,37 @@ def test_a_reader_keeps_its_state_while_chunks_are_appended(disk, tmp_path):
         assert s.refresh() and s.nchunks == 63
         writer.update_data(0, bytes(SIZE))
         assert s.decompress_chunk(62) == bytes([59]) * SIZE
+
+
+@pytest.mark.parametrize("contiguous", [True, False])
+@pytest.mark.parametrize("kind", ["array", "schunk", "chunks"])
+def test_copies_beside_a_writer_are_of_one_state(tmp_path, monkeypatch, contiguous, kind):
+    """A reader without the lock, whose chunks go while they are copied as they are stored."""
+    path, rng = tmp_path / "x.b2nd", np.random.default_rng(5)
+
+    def state(bits):  # of another compressed size each
+        return rng.integers(0, 1 << bits, (40, 500), dtype="i4")
+
+    writer = b2.asarray(state(3), chunks=(2, 500), urlpath=path, contiguous=contiguous)
+    writer.schunk.flush()
+    reader, todo = b2.open(path), [[5, 9, 13, 7, 3, 11], [4, 8, 12, 6]]
+    original = Editing._copy_from
+
+    def interrupted(self, source, function, *args):
+        for bits in todo.pop() if todo else ():
+            writer[...] = state(bits)
+            writer.schunk.flush()
+        return original(self, source, function, *args)
+
+    monkeypatch.setattr(Editing, "_copy_from", interrupted)
+    if kind == "array":
+        np.testing.assert_array_equal(reader.copy()[...], writer[...])
+    elif kind == "schunk":
+        assert reader.schunk.copy()[:] == writer.schunk[:]
+    else:
+        with b2.SChunk(data=b"ab" * 50) as other:
+            with pytest.raises(b2.ConflictError, match="while it was copied"):
+                other.copy_chunks(reader.schunk)
+            assert other[:] == b"ab" * 50 and other.nchunks == 1
+    assert len(todo) == (1 if kind == "chunks" else 0)
+    writer.schunk.close()
