@@ -69,7 +69,7 @@ b2c_status b2i_trailer_parse(b2i_span trailer, const b2c_limits *limits, b2i_met
                              b2c_error *err);
 
 /* What of a stored frame every commit changes: header, the frame's end, and right behind it. */
-enum { B2I_MARK_BEHIND_LEN = 24 };
+enum { B2I_MARK_BEHIND_LEN = 80 }; /* of a commit record up to its number */
 typedef struct b2i_frame_mark {
     uint64_t end_at; /* of the last bytes */
     size_t head_len, end_len;

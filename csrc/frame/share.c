@@ -76,16 +76,32 @@ static void swap_states(b2c_schunk *s, b2c_schunk *fresh)
     fresh->now = now;
 }
 
+/*
+ * Whether room of chunks that a commit named may have been used again: what the next one has
+ * dropped may be, when there was another one after that.
+ */
+static bool may_be_reused(uint64_t commit_no, const b2i_store *now)
+{
+    const bool is_anew =
+        now->shown_no < commit_no; /* numbers begin again when a frame was packed */
+    return now->reuse_no > (is_anew ? 0 : commit_no + 1);
+}
+
 /* always: take the new state also when all chunks of the present one are still there. */
 static b2c_status reload(b2c_schunk *s, bool always, int *change, b2c_error *err)
 {
     b2c_schunk *fresh;
     B2I_TRY(b2i_schunk_reopen(s, &fresh, err));
+    const uint64_t shown_no = s->store->shown_no;
     bool is_same = s->store->ops->is_same(s->store, fresh->store);
-    *change = is_same ? change_between(&s->now, &fresh->now) : B2C_CHANGE_ANY;
+    /* Entries do not tell of chunks that were written in the place of others of the same length. */
+    bool is_kept = is_same && !may_be_reused(shown_no, fresh->store);
+    *change = is_kept ? change_between(&s->now, &fresh->now) : B2C_CHANGE_ANY;
     swap_stores(s, fresh);
     if (always || *change == B2C_CHANGE_ANY) {
         swap_states(s, fresh);
+    } else {
+        s->store->shown_no = shown_no;
     }
     b2i_schunk_abandon(fresh);
     return B2C_OK;

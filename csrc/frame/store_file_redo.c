@@ -11,7 +11,7 @@
  *     32  u64 end of the chunks
  *     40  u64 place of the slots
  *     48  u64 room of a slot
- *     56  u64 0
+ *     56  u64 number of the commit after which room was used again the last time
  *
  * A redo record follows the checksum record of a chunk that was added after the commit:
  *
@@ -50,6 +50,7 @@ void b2i_commit_record_make(const b2i_file_store *f, uint64_t frame_len,
     b2i_st64le(out + 32, f->committed_end);
     b2i_st64le(out + 40, f->region_at);
     b2i_st64le(out + 48, f->slot_cap);
+    b2i_st64le(out + 56, f->base.reuse_no);
     b2i_st32le(out + 64, f->slot);
     b2i_st64le(out + 72, f->commit_no);
     memcpy(out + 80, f->fingerprint, B2I_FINGERPRINT_LEN);
@@ -57,7 +58,7 @@ void b2i_commit_record_make(const b2i_file_store *f, uint64_t frame_len,
 }
 
 typedef struct commit_record {
-    uint64_t frame_len, nbytes, tail_at, end, region_at, slot_cap, commit_no;
+    uint64_t frame_len, nbytes, tail_at, end, region_at, slot_cap, reuse_no, commit_no;
     uint32_t slot;
     uint8_t fingerprint[B2I_FINGERPRINT_LEN];
 } commit_record;
@@ -73,7 +74,7 @@ static bool parse_commit(b2i_span bytes, commit_record *c)
     c->end = b2i_rd_u64le(&r);
     c->region_at = b2i_rd_u64le(&r);
     c->slot_cap = b2i_rd_u64le(&r);
-    (void)b2i_rd_u64le(&r);
+    c->reuse_no = b2i_rd_u64le(&r);
     c->slot = b2i_rd_u32le(&r);
     (void)b2i_rd_u32le(&r);
     c->commit_no = b2i_rd_u64le(&r);
@@ -503,6 +504,8 @@ b2c_status b2i_file_recover(b2i_store *store, b2c_schunk *s, b2c_error *err)
     f->slot_cap = c.slot_cap;
     f->slot = c.slot;
     f->commit_no = c.commit_no;
+    store->shown_no = c.commit_no;
+    store->reuse_no = c.reuse_no;
     b2c_status st = roll_forward(f, s, err);
     f->first_end = f->end;
     return st;

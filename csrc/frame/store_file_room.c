@@ -19,6 +19,7 @@ uint64_t b2i_file_take_free(b2i_file_store *f, uint64_t n)
         b2i_extent *e = &f->free[i];
         if (e->n >= n && e->commit_no != NOT_COMMITTED && e->commit_no + 2 <= f->commit_no) {
             uint64_t at = e->at;
+            f->base.reuse_no = f->commit_no;
             e->at += n;
             e->n -= n;
             f->dead -= n < f->dead ? n : f->dead;

@@ -293,6 +293,42 @@ static void test_fewer_chunks(uint8_t storage)
     b2c_schunk_free(r);
 }
 
+/* Chunks of one size that take the room of older ones again and again: they are told apart. */
+static void test_same_rooms(void)
+{
+    char path[300];
+    uint8_t noise[CHUNK], first[CHUNK], out[CHUNK];
+    size_t n;
+    int lost, nchanged = 0;
+    snprintf(path, sizeof path, "%s/rooms", dir);
+    b2c_schunk *w = make(B2C_STORAGE_FILE, path, CHUNK);
+    for (int i = 0; i < 40; i++) {
+        for (int k = 0; k < CHUNK; k++) {
+            noise[k] = (uint8_t)harness_random(&seed);
+        }
+        b2c_status st = i == 0 ? b2c_schunk_append(w, ctx, noise, CHUNK, &err)
+                               : b2c_schunk_update(w, ctx, 0, noise, CHUNK, &err);
+        CHECK_EQ(st, B2C_OK);
+        CHECK_EQ(b2c_schunk_flush(w, &err), B2C_OK);
+        memcpy(first, noise, CHUNK);
+        b2c_schunk *r = open_as(path, B2C_OPEN_READ);
+        for (int k = 0; k < i % 9; k++) {
+            noise[0]++;
+            CHECK_EQ(b2c_schunk_update(w, ctx, 0, noise, CHUNK, &err), B2C_OK);
+            CHECK_EQ(b2c_schunk_flush(w, &err), B2C_OK);
+        }
+        st = b2c_schunk_decode_chunk(r, ctx, 0, out, CHUNK, &n, &err);
+        bool is_same = st == B2C_OK && memcmp(out, first, CHUNK) == 0;
+        CHECK_EQ(b2c_schunk_is_current(r), i % 9 == 0);
+        CHECK_EQ(b2c_schunk_recheck(r, &lost, &err), B2C_OK);
+        CHECK(is_same || lost);
+        nchanged += !is_same;
+        b2c_schunk_free(r);
+    }
+    CHECK(nchanged > 0);
+    CHECK_EQ(b2c_schunk_close(w, &err), B2C_OK);
+}
+
 /* A reader without the lock: told that its state is an old one, and what became of it. */
 static void test_readers(uint8_t storage)
 {
@@ -596,6 +632,7 @@ int main(void)
     test_a_killed_parent(false);
     test_fewer_chunks(B2C_STORAGE_FILE);
     test_fewer_chunks(B2C_STORAGE_DIR);
+    test_same_rooms();
     test_readers(B2C_STORAGE_FILE);
     test_readers(B2C_STORAGE_DIR);
     test_settling(B2C_STORAGE_FILE);
