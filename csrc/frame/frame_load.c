@@ -29,6 +29,16 @@ static b2c_status read_at(const b2i_frame_source *f, uint64_t at, uint8_t *dst, 
 }
 
 /*
+ * A view of n bytes at 'at', or NULL.  Not of a mapped file, which a writer may change between two
+ * looks: header, index and trailer would be those of several commits.
+ */
+static const uint8_t *view_of(const b2i_frame_source *f, uint64_t at, uint64_t n)
+{
+    const b2i_io_ops *ops = f->io->ops;
+    return n > SIZE_MAX || ops->fd != NULL ? NULL : ops->view(f->io, f->origin + at, (size_t)n);
+}
+
+/*
  * Reads [at, end) if io gives no view of it anyway.  Where that fails nothing is there yet: not all
  * of a window is needed, and what is will be read by itself.
  */
@@ -36,7 +46,7 @@ static b2c_status fill(const b2i_frame_source *f, b2i_frame_window *w, uint64_t 
                        b2c_error *err)
 {
     size_t n = (size_t)(end - at);
-    if (n == 0 || f->io->ops->view(f->io, f->origin + at, n) != NULL) {
+    if (n == 0 || view_of(f, at, n) != NULL) {
         return B2C_OK;
     }
     if (!b2i_buf_reserve(&w->bytes, n)) {
@@ -67,7 +77,7 @@ b2c_status b2i_frame_get(const b2i_frame_source *f, uint64_t at, uint64_t n, b2i
     if (is_in(&f->head, at, n, out) || is_in(&f->tail, at, n, out)) {
         return B2C_OK;
     }
-    const uint8_t *view = n > SIZE_MAX ? NULL : f->io->ops->view(f->io, f->origin + at, (size_t)n);
+    const uint8_t *view = view_of(f, at, n);
     if (view != NULL) {
         *out = b2i_span_of(view, (size_t)n);
         return B2C_OK;

@@ -433,6 +433,40 @@ def test_readers_beside_an_updating_writer(disk, tmp_path, how):
         assert s[:] == b2.open(path)[:] == blosc2.open(str(path), mode="r")[:]
 
 
+REWRITING = """
+    import sys, time, blosc2c as b2
+    end = time.time() + float(sys.argv[2])
+    a = b2.open(sys.argv[1], mode="a")
+    print("open", flush=True)
+    n = 0
+    while time.time() < end:
+        n += 1
+        a[...] = n % 30000
+    a.close()
+    print(n, flush=True)
+"""
+
+
+@pytest.mark.parametrize("clevel", [0, 1])
+@pytest.mark.parametrize("mmap_mode", [None, "r"])
+def test_arrays_beside_a_writer_are_of_one_state(tmp_path, mmap_mode, clevel):
+    """Also when all chunks are as long as before, and where they were: commits look the same then."""
+    path = str(tmp_path / "x.b2nd")
+    b2.full((20, 50), 7, "i2", chunks=(3, 50), urlpath=path, cparams={"clevel": clevel}).schunk.close()
+    command = [sys.executable, "-c", textwrap.dedent(REWRITING), path, "1.5"]
+    with (
+        subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process,
+        b2.open(path, mmap_mode=mmap_mode) as a,
+    ):
+        assert process.stdout.readline() == "open\n"
+        seen = set()
+        while process.poll() is None:
+            items = np.unique(a[...])
+            assert len(items) == 1
+            seen.add(int(items[0]))
+        assert len(seen) > 5 and int(process.stdout.read()) > 20
+
+
 def test_slices_of_what_has_become_shorter(disk, tmp_path):
     """They are cut at the end of the state that is there."""
     path = tmp_path / "x"
