@@ -70,6 +70,7 @@ static b2c_status give(b2c_schunk *s, b2c_status st, bool *mixed, b2c_schunk **o
 /*
  * b2i_frame_load() again and again while it fails and the header was another
  * one before and after: it read a header and a trailer of different commits.
+ * Once more in any case of a file: headers of different commits may be the same.
  */
 static b2c_status load(b2i_io *io, uint64_t origin, bool exact, uint8_t frame_type,
                        const b2c_limits *limits, b2c_schunk **out, b2i_frame_layout *layout,
@@ -87,8 +88,9 @@ static b2c_status load(b2i_io *io, uint64_t origin, bool exact, uint8_t frame_ty
         b2i_state_free(&s->now);
         b2i_free(s);
         size_t n = layout->mark.head_len;
-        if (i == MAX_RETRIES || io->ops->read(io, origin, after, n, NULL) != B2C_OK ||
-            memcmp(layout->mark.head, after, n) == 0) {
+        bool is_same = io->ops->read(io, origin, after, n, NULL) != B2C_OK ||
+                       memcmp(layout->mark.head, after, n) == 0;
+        if (i == MAX_RETRIES || (is_same && (i > 0 || io->ops->fd == NULL))) {
             return st;
         }
     }
