@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from ._ffi import check, ffi, lib, new_error
 from .params import Codec, Keeping, number_of, to_path
-from .schunk import SChunk
+from .schunk import SChunk, again_when_changed
 
 if TYPE_CHECKING:
     import os
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     Path = str | bytes | os.PathLike[str]
 
 
+@again_when_changed
 def convert(
     urlpath: Path,
     target: Path,
@@ -62,12 +63,14 @@ def convert(
 
 
 def _copy(source: SChunk, new: SChunk) -> None:
+    nstates = source.handle.nstates
     new.copy_chunks(source)
     nchunk, err = ffi.new("uint64_t *"), new_error()
     while True:
         with source.handle as ptr:
             check(lib.b2c_schunk_next_dict(ptr, nchunk[0], nchunk, err), err, source.urlpath)
         if nchunk[0] == source.nchunks:
+            source.handle.check_state(nstates, source.urlpath)
             return
         data = source.decompress_chunk(nchunk[0])
         assert data is not None  # it was not told where to put them

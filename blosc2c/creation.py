@@ -261,9 +261,21 @@ def copy(array: Any, dtype: Any = None, **kwargs: Any) -> NDArray:
     return _copy(array, dtype, kwargs)
 
 
+def _states_of(*sources: Any) -> Callable[[], None]:
+    """To be called after reading: SourceChangedError when an array has come to show another state."""
+    arrays = [source for source in sources if isinstance(source, NDArray)]
+    states = [(a.schunk.handle, a.schunk.handle.nstates, a.urlpath) for a in arrays]
+
+    def check() -> None:
+        for handle, nstates, path in states:
+            handle.check_state(nstates, path)
+
+    return check
+
+
 @again_when_changed
 def _copy(source: NDArray, dtype: Any, kwargs: dict[str, Any]) -> NDArray:
-    nstates = source.schunk.handle.nstates
+    check = _states_of(source)
     kwargs = _with_shapes(kwargs)
     _same_place(source, kwargs)
     dt = source.dtype if dtype is None else settled(dtype, source)
@@ -280,7 +292,7 @@ def _copy(source: NDArray, dtype: Any, kwargs: dict[str, Any]) -> NDArray:
         else:
             fill_from(new, source)
             new.vlmeta.update(source.vlmeta.getall())
-        source.schunk.handle.check_state(nstates, source.urlpath)
+        check()
 
     return _build(source.shape, dt, kwargs, fill)
 
@@ -624,7 +636,7 @@ def from_slice(source: NDArray, key: Any, **kwargs: Any) -> NDArray:
     Unless `kwargs` tell otherwise its chunks and blocks are the source's, cut to its shape, and
     chunks that begin and end where the source's do are taken over without decoding them.
     """
-    nstates = source.schunk.handle.nstates
+    check = _states_of(source)
     _same_place(source, kwargs)
     plan, takes_over = parse_key(key, source.shape), _takes_over(kwargs)
     selected = Selected(source, plan)
@@ -639,7 +651,7 @@ def from_slice(source: NDArray, key: Any, **kwargs: Any) -> NDArray:
 
     def fill(new: NDArray) -> None:
         fill_from(new, selected, takes_over)
-        source.schunk.handle.check_state(nstates, source.urlpath)
+        check()
 
     return _build(plan.shape, source.dtype, _inherit(source, kwargs), fill)
 
@@ -648,6 +660,7 @@ def _cut(part: Shape, shape: Shape) -> Shape:
     return tuple(min(p, n) for p, n in zip(part, shape, strict=True))
 
 
+@again_when_changed
 def reshape(src: Any, shape: Any, c_order: bool = True, **kwargs: Any) -> NDArray:
     """A new array with the items of `src`, made chunk by chunk.
 
@@ -662,7 +675,7 @@ def reshape(src: Any, shape: Any, c_order: bool = True, **kwargs: Any) -> NDArra
     ------
     ValueError : the number of items differs
     """
-    source = src if is_source(src) else np.asarray(src)
+    check, source = _states_of(src), src if is_source(src) else np.asarray(src)
     shape, dt = _full_shape(shape, math.prod(source.shape)), check_dtype(source.dtype)
     if isinstance(src, NDArray):
         _same_place(src, kwargs)
@@ -670,10 +683,12 @@ def reshape(src: Any, shape: Any, c_order: bool = True, **kwargs: Any) -> NDArra
     if isinstance(source, np.ndarray) and c_order:
         return asarray(source.reshape(shape), **kwargs)
     items = Reshaped(source, shape, dt)
-    if c_order:
-        return _build(shape, dt, kwargs, lambda new: fill_from(new, items))
-    in_order = InStorageOrder(shape, items.take)
-    return _build(shape, dt, kwargs, lambda new: fill_from(new, in_order))
+
+    def fill(new: NDArray) -> None:
+        fill_from(new, items if c_order else InStorageOrder(shape, items.take))
+        check()
+
+    return _build(shape, dt, kwargs, fill)
 
 
 def _full_shape(shape: Any, nitems: int) -> Shape:
@@ -736,6 +751,7 @@ def expand_dims(array: Any, axis: Any = 0) -> NDArray:
     return view_of(source, tuple(-1 if i in new else next(old) for i in range(ndim)))
 
 
+@again_when_changed
 def permute_dims(arr: Any, axes: Sequence[int] | None = None, **kwargs: Any) -> NDArray:
     """A new array with the axes of `arr` in another order, made chunk by chunk.
 
@@ -747,7 +763,7 @@ def permute_dims(arr: Any, axes: Sequence[int] | None = None, **kwargs: Any) -> 
     Raises ParameterError (a ValueError) when `axes` does not name each axis once.  Unless `kwargs` tell
     otherwise chunks and blocks are those of `arr`, in the same order.
     """
-    source = arr if is_source(arr) else np.asarray(arr)
+    check, source = _states_of(arr), arr if is_source(arr) else np.asarray(arr)
     ndim = len(source.shape)
     order = tuple(range(ndim))[::-1] if axes is None else tuple(to_index(a, "each of axes") for a in axes)
     if sorted(a + ndim if a < 0 else a for a in order) != list(range(ndim)):
@@ -760,7 +776,12 @@ def permute_dims(arr: Any, axes: Sequence[int] | None = None, **kwargs: Any) -> 
             chunks, blocks = (tuple(part[a] for a in order) for part in (source.chunks, source.blocks))
             _inherit_partition(chunks, blocks, kwargs)
     permuted, dt = Permuted(source, order), check_dtype(source.dtype)
-    return _build(permuted.shape, dt, _inherit(source, kwargs), lambda new: fill_from(new, permuted))
+
+    def fill(new: NDArray) -> None:
+        fill_from(new, permuted)
+        check()
+
+    return _build(permuted.shape, dt, _inherit(source, kwargs), fill)
 
 
 def _ndim_of(x: Any) -> int:
@@ -781,6 +802,7 @@ def matrix_transpose(arr: Any, **kwargs: Any) -> NDArray:
     return permute_dims(arr, [*axes[:-2], *axes[:-3:-1]], **kwargs)
 
 
+@again_when_changed
 def concat(arrays: Sequence[Any], /, axis: int = 0, **kwargs: Any) -> NDArray:
     """Arrays joined along an axis, chunk by chunk; ValueError when their shapes do not fit.
 
@@ -790,6 +812,7 @@ def concat(arrays: Sequence[Any], /, axis: int = 0, **kwargs: Any) -> NDArray:
     Stored chunks that fit are taken over without decoding them.
     """
     sources = [a if is_source(a) else np.asarray(a) for a in arrays]
+    check = _states_of(*sources)
     if not sources:
         raise ParameterError("concat() needs at least one array")
     kwargs = _with_shapes(kwargs)
@@ -814,6 +837,7 @@ def concat(arrays: Sequence[Any], /, axis: int = 0, **kwargs: Any) -> NDArray:
         fill_from(new, joined, takes_over)
         if isinstance(first, NDArray):
             new.vlmeta.update(first.vlmeta.getall())
+        check()
 
     return _build(joined.shape, dtype, _inherit(first, kwargs), fill)
 
@@ -829,12 +853,13 @@ def stack(arrays: Sequence[Any], axis: int = 0, **kwargs: Any) -> NDArray:
     return concat([expand_dims(a, axis) for a in sources], axis=axis, **kwargs)
 
 
+@again_when_changed
 def take(x: Any, indices: Any, axis: int | None = None) -> NDArray:
     """A new array of the items at `indices` along `axis`, or in C order when that is None.
 
     Raises IndexError for an index that is out of range, AxisError (also an IndexError) for an axis.
     """
-    source = x if isinstance(x, NDArray) else asarray(x)
+    check, source = _states_of(x), x if isinstance(x, NDArray) else asarray(x)
     where = np.asarray(indices)
     if where.dtype.kind not in "iu" and where.size:
         raise TypeError(f"indices must be integers, not {where.dtype}")
@@ -848,5 +873,9 @@ def take(x: Any, indices: Any, axis: int | None = None) -> NDArray:
     else:
         key = (*(slice(None),) * _axis(axis, source.ndim), where)
     selected = Selected(source, parse_key(key, source.shape))
-    kwargs = _inherit(source, {})
-    return _build(selected.shape, source.dtype, kwargs, lambda new: fill_from(new, selected))
+
+    def fill(new: NDArray) -> None:
+        fill_from(new, selected)
+        check()
+
+    return _build(selected.shape, source.dtype, _inherit(source, {}), fill)

@@ -18,6 +18,7 @@ import pytest
 from inputs import make
 
 import blosc2c as b2
+from blosc2c import creation
 from blosc2c.edit import Editing
 
 SIZE = 2000
@@ -497,6 +498,41 @@ def test_a_reader_keeps_its_state_while_chunks_are_appended(disk, tmp_path):
         assert s.refresh() and s.nchunks == 63
         writer.update_data(0, bytes(SIZE))
         assert s.decompress_chunk(62) == bytes([59]) * SIZE
+
+
+PARTS = {
+    "copy": (lambda a: a.copy(chunks=(3, 500)), lambda x: x),
+    "slice": (lambda a: a.slice((slice(1, 9), slice(3, 7))), lambda x: x[1:9, 3:7]),
+    "reshape": (lambda a: b2.reshape(a, (20, 1000)), lambda x: x.reshape(20, 1000)),
+    "permute_dims": (b2.permute_dims, np.transpose),
+    "concat": (lambda a: b2.concat([a, a]), lambda x: np.concatenate([x, x])),
+    "stack": (lambda a: b2.stack([a, a]), lambda x: np.stack([x, x])),
+    "take": (lambda a: b2.take(a, [3, 1, 7], axis=0), lambda x: np.take(x, [3, 1, 7], axis=0)),
+}
+
+
+@pytest.mark.parametrize("name", PARTS)
+def test_what_is_made_part_by_part_is_of_one_state(tmp_path, monkeypatch, name):
+    """When somebody changes the source meanwhile all of it is read again."""
+    path = tmp_path / "x.b2nd"
+    ours, numpys = PARTS[name]
+    writer = b2.asarray(np.arange(20000).reshape(40, 500), chunks=(2, 500), urlpath=path)
+    writer.schunk.flush()
+    reader, todo, original = b2.open(path), [1], creation.fill_from
+
+    def interrupted(*args):
+        original(*args)
+        if todo:
+            todo.clear()
+            for i in range(4):
+                writer[...] = np.arange(20000).reshape(40, 500)[:, ::-1] * i
+                writer.schunk.flush()
+            reader.refresh()
+
+    monkeypatch.setattr(creation, "fill_from", interrupted)
+    np.testing.assert_array_equal(ours(reader)[...], numpys(writer[...]))
+    assert not todo
+    writer.schunk.close()
 
 
 @pytest.mark.parametrize("contiguous", [True, False])
