@@ -205,11 +205,17 @@ b2c_status b2i_chunk_head_parse(b2i_span bytes, const b2c_limits *limits, b2i_ch
     out->is_instrumented = (h.flags3 & FLAG3_INSTRUMENTED) != 0;
     out->value_len = out->special == B2C_SPECIAL_VALUE ? h.cbytes - header_len : 0;
     set_pipeline(&h, &out->pipeline);
-    B2I_TRY(set_blocks(&h, out, err));
-    set_split(&h, out);
-    /* A memcpy chunk may keep the flag of a dictionary that was given up with the blocks. */
-    out->has_dict = out->nblocks > 0 && (h.flags3 & FLAG3_DICT) != 0;
-    return b2i_chunk_head_check_limit(out, limits, err);
+    b2c_status st = set_blocks(&h, out, err);
+    if (st == B2C_OK) {
+        set_split(&h, out);
+        /* A memcpy chunk may keep the flag of a dictionary that was given up with the blocks. */
+        out->has_dict = out->nblocks > 0 && (h.flags3 & FLAG3_DICT) != 0;
+        st = b2i_chunk_head_check_limit(out, limits, err);
+    }
+    if (st != B2C_OK) {
+        *out = (b2i_chunk_head){ 0 };
+    }
+    return st;
 }
 
 b2c_status b2i_chunk_head_check_limit(const b2i_chunk_head *head, const b2c_limits *limits,
