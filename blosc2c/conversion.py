@@ -5,7 +5,7 @@ SPDX-License-Identifier: BSD-3-Clause
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ._ffi import check, ffi, lib, new_error
 from .params import Codec, Keeping, number_of, to_path
@@ -63,16 +63,18 @@ def convert(
 
 
 def _copy(source: SChunk, new: SChunk) -> None:
-    nstates = source.handle.nstates
-    new.copy_chunks(source)
     nchunk, err = ffi.new("uint64_t *"), new_error()
-    while True:
-        with source.handle as ptr:
-            check(lib.b2c_schunk_next_dict(ptr, nchunk[0], nchunk, err), err, source.urlpath)
-        if nchunk[0] == source.nchunks:
-            source.handle.check_state(nstates, source.urlpath)
-            return
-        data = source.decompress_chunk(nchunk[0])
-        assert data is not None  # it was not told where to put them
-        new.update_data(nchunk[0], data)
-        nchunk[0] += 1
+
+    def find_dict(ptr: Any) -> None:
+        check(lib.b2c_schunk_next_dict(ptr, nchunk[0], nchunk, err), err, source.urlpath)
+
+    with source.handle.keeping_state(source.handle.nstates, source.urlpath):
+        new.copy_chunks(source)
+        while True:
+            source.reading(find_dict)
+            if nchunk[0] == source.nchunks:
+                return
+            data = source.decompress_chunk(nchunk[0])
+            assert data is not None  # it was not told where to put them
+            new.update_data(nchunk[0], data)
+            nchunk[0] += 1

@@ -261,21 +261,26 @@ def copy(array: Any, dtype: Any = None, **kwargs: Any) -> NDArray:
     return _copy(array, dtype, kwargs)
 
 
-def _states_of(*sources: Any) -> Callable[[], None]:
-    """To be called after reading: SourceChangedError when an array has come to show another state."""
+def _of_one_state(*sources: Any) -> Callable[[Callable[[NDArray], None]], Callable[[NDArray], None]]:
+    """Wraps what fills an array: SourceChangedError when a source has come to show another state than now."""
     arrays = [source for source in sources if isinstance(source, NDArray)]
     states = [(a.schunk.handle, a.schunk.handle.nstates, a.urlpath) for a in arrays]
 
-    def check() -> None:
-        for handle, nstates, path in states:
-            handle.check_state(nstates, path)
+    def wrap(fill: Callable[[NDArray], None]) -> Callable[[NDArray], None]:
+        def checked(new: NDArray) -> None:
+            with contextlib.ExitStack() as stack:
+                for handle, nstates, path in states:
+                    stack.enter_context(handle.keeping_state(nstates, path))
+                fill(new)
 
-    return check
+        return checked
+
+    return wrap
 
 
 @again_when_changed
 def _copy(source: NDArray, dtype: Any, kwargs: dict[str, Any]) -> NDArray:
-    check = _states_of(source)
+    of_one_state = _of_one_state(source)
     kwargs = _with_shapes(kwargs)
     _same_place(source, kwargs)
     dt = source.dtype if dtype is None else settled(dtype, source)
@@ -292,9 +297,8 @@ def _copy(source: NDArray, dtype: Any, kwargs: dict[str, Any]) -> NDArray:
         else:
             fill_from(new, source)
             new.vlmeta.update(source.vlmeta.getall())
-        check()
 
-    return _build(source.shape, dt, kwargs, fill)
+    return _build(source.shape, dt, kwargs, of_one_state(fill))
 
 
 def save(array: Any, urlpath: Any, contiguous: bool = True, **kwargs: Any) -> None:
@@ -636,7 +640,7 @@ def from_slice(source: NDArray, key: Any, **kwargs: Any) -> NDArray:
     Unless `kwargs` tell otherwise its chunks and blocks are the source's, cut to its shape, and
     chunks that begin and end where the source's do are taken over without decoding them.
     """
-    check = _states_of(source)
+    of_one_state = _of_one_state(source)
     _same_place(source, kwargs)
     plan, takes_over = parse_key(key, source.shape), _takes_over(kwargs)
     selected = Selected(source, plan)
@@ -649,10 +653,7 @@ def from_slice(source: NDArray, key: Any, **kwargs: Any) -> NDArray:
         kwargs["chunks"] = _cut(source.chunks, limits)
         kwargs.setdefault("blocks", _cut(source.blocks, limits))
 
-    def fill(new: NDArray) -> None:
-        fill_from(new, selected, takes_over)
-        check()
-
+    fill = of_one_state(lambda new: fill_from(new, selected, takes_over))
     return _build(plan.shape, source.dtype, _inherit(source, kwargs), fill)
 
 
@@ -675,7 +676,7 @@ def reshape(src: Any, shape: Any, c_order: bool = True, **kwargs: Any) -> NDArra
     ------
     ValueError : the number of items differs
     """
-    check, source = _states_of(src), src if is_source(src) else np.asarray(src)
+    of_one_state, source = _of_one_state(src), src if is_source(src) else np.asarray(src)
     shape, dt = _full_shape(shape, math.prod(source.shape)), check_dtype(source.dtype)
     if isinstance(src, NDArray):
         _same_place(src, kwargs)
@@ -683,12 +684,10 @@ def reshape(src: Any, shape: Any, c_order: bool = True, **kwargs: Any) -> NDArra
     if isinstance(source, np.ndarray) and c_order:
         return asarray(source.reshape(shape), **kwargs)
     items = Reshaped(source, shape, dt)
-
-    def fill(new: NDArray) -> None:
-        fill_from(new, items if c_order else InStorageOrder(shape, items.take))
-        check()
-
-    return _build(shape, dt, kwargs, fill)
+    if c_order:
+        return _build(shape, dt, kwargs, of_one_state(lambda new: fill_from(new, items)))
+    in_order = InStorageOrder(shape, items.take)
+    return _build(shape, dt, kwargs, of_one_state(lambda new: fill_from(new, in_order)))
 
 
 def _full_shape(shape: Any, nitems: int) -> Shape:
@@ -763,7 +762,7 @@ def permute_dims(arr: Any, axes: Sequence[int] | None = None, **kwargs: Any) -> 
     Raises ParameterError (a ValueError) when `axes` does not name each axis once.  Unless `kwargs` tell
     otherwise chunks and blocks are those of `arr`, in the same order.
     """
-    check, source = _states_of(arr), arr if is_source(arr) else np.asarray(arr)
+    of_one_state, source = _of_one_state(arr), arr if is_source(arr) else np.asarray(arr)
     ndim = len(source.shape)
     order = tuple(range(ndim))[::-1] if axes is None else tuple(to_index(a, "each of axes") for a in axes)
     if sorted(a + ndim if a < 0 else a for a in order) != list(range(ndim)):
@@ -776,11 +775,7 @@ def permute_dims(arr: Any, axes: Sequence[int] | None = None, **kwargs: Any) -> 
             chunks, blocks = (tuple(part[a] for a in order) for part in (source.chunks, source.blocks))
             _inherit_partition(chunks, blocks, kwargs)
     permuted, dt = Permuted(source, order), check_dtype(source.dtype)
-
-    def fill(new: NDArray) -> None:
-        fill_from(new, permuted)
-        check()
-
+    fill = of_one_state(lambda new: fill_from(new, permuted))
     return _build(permuted.shape, dt, _inherit(source, kwargs), fill)
 
 
@@ -812,7 +807,7 @@ def concat(arrays: Sequence[Any], /, axis: int = 0, **kwargs: Any) -> NDArray:
     Stored chunks that fit are taken over without decoding them.
     """
     sources = [a if is_source(a) else np.asarray(a) for a in arrays]
-    check = _states_of(*sources)
+    of_one_state = _of_one_state(*sources)
     if not sources:
         raise ParameterError("concat() needs at least one array")
     kwargs = _with_shapes(kwargs)
@@ -837,9 +832,8 @@ def concat(arrays: Sequence[Any], /, axis: int = 0, **kwargs: Any) -> NDArray:
         fill_from(new, joined, takes_over)
         if isinstance(first, NDArray):
             new.vlmeta.update(first.vlmeta.getall())
-        check()
 
-    return _build(joined.shape, dtype, _inherit(first, kwargs), fill)
+    return _build(joined.shape, dtype, _inherit(first, kwargs), of_one_state(fill))
 
 
 def _common_dtype(dtypes: list[Any]) -> Any:
@@ -859,7 +853,7 @@ def take(x: Any, indices: Any, axis: int | None = None) -> NDArray:
 
     Raises IndexError for an index that is out of range, AxisError (also an IndexError) for an axis.
     """
-    check, source = _states_of(x), x if isinstance(x, NDArray) else asarray(x)
+    of_one_state, source = _of_one_state(x), x if isinstance(x, NDArray) else asarray(x)
     where = np.asarray(indices)
     if where.dtype.kind not in "iu" and where.size:
         raise TypeError(f"indices must be integers, not {where.dtype}")
@@ -873,9 +867,5 @@ def take(x: Any, indices: Any, axis: int | None = None) -> NDArray:
     else:
         key = (*(slice(None),) * _axis(axis, source.ndim), where)
     selected = Selected(source, parse_key(key, source.shape))
-
-    def fill(new: NDArray) -> None:
-        fill_from(new, selected)
-        check()
-
+    fill = of_one_state(lambda new: fill_from(new, selected))
     return _build(selected.shape, source.dtype, _inherit(source, {}), fill)

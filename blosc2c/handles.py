@@ -331,6 +331,16 @@ class Handle:
                 f"the {self.noun} was changed by somebody else while it was copied", path=path
             )
 
+    @contextlib.contextmanager
+    def keeping_state(self, nstates: int, path: str | None) -> Iterator[None]:
+        """check_state() at the end of the block, also when that fails: it may be why."""
+        try:
+            yield
+        except Exception:
+            self.check_state(nstates, path)
+            raise
+        self.check_state(nstates, path)
+
     def refresh(self, path: str | None) -> bool:
         """See what others have stored; whether that is anything new."""
         change, err = ffi.new("int *"), new_error()

@@ -67,6 +67,7 @@ def again_when_changed(copy: Callable[P, T]) -> Callable[P, T]:
 
     @functools.wraps(copy)
     def again(*args: P.args, **kwargs: P.kwargs) -> T:
+        args = tuple(list(a) if isinstance(a, Iterator) else a for a in args)  # type: ignore[assignment]
         end = time.monotonic() + MAX_SECONDS
         while True:
             try:
@@ -758,14 +759,13 @@ class SChunk(Editing, Callbacks, VLBlocks, Explained):
         full = self.cparams if cparams is None else to_cparams(cparams, **asdict(self.cparams))
         dparams = to_dparams(kwargs.get("dparams", self._dparams))
         new = SChunk._new(storage, int(self.c_info().chunksize), full, dparams, metas)
-        with new.being_made():
+        with new.being_made(), self.handle.keeping_state(nstates, self.urlpath):
             if cparams is None:
                 new.copy_chunks(self)
             else:
                 for nchunk in range(self.nchunks):
                     new.append_data(self.decompress_chunk(nchunk))
                 new.vlmeta[:] = self.vlmeta[:]
-            self.handle.check_state(nstates, self.urlpath)
         return new
 
     # ---- life --------------------------------------------------------------
