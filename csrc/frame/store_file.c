@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include "store_file.h"
+#include "checksum.h"
 #include "checked.h"
 
 static b2c_status file_read(b2i_store *store, b2i_entry entry, uint64_t at, size_t n,
@@ -162,6 +163,16 @@ static b2c_status keep_header(b2i_file_store *f, b2c_error *err)
     return B2C_OK;
 }
 
+void b2i_file_count_since(b2i_file_store *f)
+{
+    uint8_t *since = f->base.since;
+    const b2i_span head = b2i_span_of(f->mark.head, f->mark.head_len);
+    memcpy(since, f->fingerprint, sizeof f->base.since);
+    b2i_st64le(since,
+               b2i_ld64le(since) ^ b2i_xxh3_64(head)); /* whose lengths that does not cover */
+    f->base.reuse_no = 0;
+}
+
 b2c_status b2i_store_file_new(b2i_io *io, const char *path, uint64_t origin, bool is_writable,
                               const b2i_frame_layout *layout, b2i_store **out, b2c_error *err)
 {
@@ -193,6 +204,7 @@ b2c_status b2i_store_file_new(b2i_io *io, const char *path, uint64_t origin, boo
     f->base.is_complete = layout->is_complete || layout->head.nbytes == 0;
     memcpy(f->fingerprint, layout->fingerprint, sizeof f->fingerprint);
     b2c_status st = B2C_OK;
+    b2i_file_count_since(f);
     if (path != NULL && is_writable) {
         /* New files take its place later: then it must still mean the same one. */
         st = b2i_fs_real_path(path, &f->path, err);

@@ -105,6 +105,12 @@ b2c_status b2i_file_check_ours(const b2i_file_store *f, b2c_error *err);
 /* The commit that has just become the current one. */
 void b2i_file_committed(b2i_file_store *f, b2i_frame_image *image, const b2c_schunk *s);
 
+/*
+ * Commits are counted from here on, when the frame with the present mark and fingerprint is packed:
+ * sets 'since', which tells it from others.
+ */
+void b2i_file_count_since(b2i_file_store *f);
+
 /* The mark of a frame that nothing follows; its lengths and the place of the tail are set. */
 void b2i_file_mark_packed(b2i_file_store *f, const b2i_frame_image *image);
 

@@ -172,7 +172,9 @@ static void adopt(b2i_file_store *f, b2c_schunk *s, b2i_frame_plan *plan, b2i_io
     f->base.is_trusted = f->base.checksums;
     f->base.is_complete = f->base.checksums;
     b2i_file_take_fingerprint(f, &plan->image);
+    f->commit_no = 0; /* there is no room yet that could be used again */
     b2i_file_mark_packed(f, &plan->image);
+    b2i_file_count_since(f);
     b2i_file_committed(f, &plan->image, s);
     b2i_schunk_moved(s);
     if (s->now.nchunks > 0 && plan->entries != NULL) {

@@ -6,7 +6,7 @@
  *     0   "B2CR"                     64  u32 slot, u32 0
  *     4   u32 version, 1             72  u64 number of the commit
  *     8   u64 frame_len              80  fingerprint of the frame
- *     16  u64 nbytes                 96  zeros
+ *     16  u64 nbytes                 96  16 bytes: the packed frame from which commits are counted
  *     24  u64 place of the index    120  u64 XXH3 of bytes 0…119
  *     32  u64 end of the chunks
  *     40  u64 place of the slots
@@ -54,13 +54,14 @@ void b2i_commit_record_make(const b2i_file_store *f, uint64_t frame_len,
     b2i_st32le(out + 64, f->slot);
     b2i_st64le(out + 72, f->commit_no);
     memcpy(out + 80, f->fingerprint, B2I_FINGERPRINT_LEN);
+    memcpy(out + 96, f->base.since, B2I_FINGERPRINT_LEN);
     b2i_st64le(out + HASHED_LEN, b2i_xxh3_64(b2i_span_of(out, HASHED_LEN)));
 }
 
 typedef struct commit_record {
     uint64_t frame_len, nbytes, tail_at, end, region_at, slot_cap, reuse_no, commit_no;
     uint32_t slot;
-    uint8_t fingerprint[B2I_FINGERPRINT_LEN];
+    uint8_t fingerprint[B2I_FINGERPRINT_LEN], since[B2I_FINGERPRINT_LEN];
 } commit_record;
 
 static bool parse_commit(b2i_span bytes, commit_record *c)
@@ -79,6 +80,7 @@ static bool parse_commit(b2i_span bytes, commit_record *c)
     (void)b2i_rd_u32le(&r);
     c->commit_no = b2i_rd_u64le(&r);
     b2i_rd_copy(&r, c->fingerprint, sizeof c->fingerprint);
+    b2i_rd_copy(&r, c->since, sizeof c->since);
     (void)b2i_rd_take(&r, HASHED_LEN - r.at);
     uint64_t hash = b2i_rd_u64le(&r);
     return !r.failed && memcmp(name, magic, sizeof magic) == 0 && version == RECORD_VERSION &&
@@ -506,6 +508,7 @@ b2c_status b2i_file_recover(b2i_store *store, b2c_schunk *s, b2c_error *err)
     f->commit_no = c.commit_no;
     store->shown_no = c.commit_no;
     store->reuse_no = c.reuse_no;
+    memcpy(store->since, c.since, sizeof store->since);
     b2c_status st = roll_forward(f, s, err);
     f->first_end = f->end;
     return st;

@@ -436,6 +436,7 @@ static b2c_status write_packed(b2i_file_store *f, b2c_schunk *s, b2i_frame_image
     f->tail_len = image->tail.n;
     f->is_unpacked = false;
     b2i_file_mark_packed(f, image);
+    b2i_file_count_since(f);
     b2i_file_committed(f, image, s);
     f->has_written = false; /* its lengths do not tell a packed frame from another writer's */
     return B2C_OK;

@@ -142,6 +142,7 @@ struct b2i_store {
     uint64_t header_len;
     uint64_t trailer_len;
     /* Numbers of commits, where room of chunks is used again: */
+    uint8_t since[16]; /* what tells the packed frame from others after which they are counted */
     uint64_t shown_no; /* the one whose state is shown */
     uint64_t reuse_no; /* the one after which room was used again the last time */
 };
