@@ -8,8 +8,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ._ffi import check, ffi, lib, new_error
+from .handles import again_when_changed
 from .params import Codec, Keeping, number_of, to_path
-from .schunk import SChunk, again_when_changed
+from .schunk import SChunk
 
 if TYPE_CHECKING:
     import os

@@ -28,6 +28,7 @@ from .description import EXTENSION_META, encode_meta, new_nd
 from .dtype import check_dtype, extension_name, leaves_open, settled, to_array
 from .errors import ParameterError
 from .filling import fill_from
+from .handles import again_when_changed
 from .indexing import parse_key
 from .ndarray import Array, NDArray
 from .ndedit import as_items
@@ -47,7 +48,7 @@ from .partition import (
     to_sizes,
     whole_part,
 )
-from .schunk import ARRAY_META, SChunk, again_when_changed, split_storage
+from .schunk import ARRAY_META, SChunk, split_storage
 from .sources import ROWS_NBYTES, InStorageOrder, Items, Joined, Permuted, Reshaped, Selected, by_number
 from .views import view_of
 

@@ -12,18 +12,21 @@ import threading
 import time
 import warnings
 import weakref
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from . import _ffi, errors
 from ._ffi import check, chunk_of, exception, ffi, lib, new_error, thread_local, uninterrupted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
+P = ParamSpec("P")
 T = TypeVar("T")
 
 INFO = ffi.typeof("b2c_schunk_info *")
 _TURN = ffi.typeof("b2i_turn *")
+MAX_SECONDS = 10  # of reading again what changes meanwhile
 MIN_PAUSE, MAX_PAUSE = 5e-5, 1e-3  # seconds between two looks whether others have left
 
 
@@ -490,6 +493,23 @@ def writers() -> list[Handle]:
     """The open handles that write to files."""
     handles = [ref() for ref in list(_handles.values())]
     return [h for h in handles if h is not None and h.writes_to is not None and not h.is_closed]
+
+
+def again_when_changed(copy: Callable[P, T]) -> Callable[P, T]:
+    """A copy that is made again when somebody else has changed what is copied in the middle of it."""
+
+    @functools.wraps(copy)
+    def again(*args: P.args, **kwargs: P.kwargs) -> T:
+        args = tuple(list(a) if isinstance(a, Iterator) else a for a in args)  # type: ignore[assignment]
+        end = time.monotonic() + MAX_SECONDS
+        while True:
+            try:
+                return copy(*args, **kwargs)
+            except errors.SourceChangedError:
+                if time.monotonic() > end:
+                    raise
+
+    return again
 
 
 def nested(call: Callable[[], T], schunk: Any = ffi.NULL) -> T:

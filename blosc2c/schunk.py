@@ -13,15 +13,15 @@ import time
 import weakref
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from . import _ffi, limits, params
 from ._ffi import check, ffi, in_buffer, lib, new_error, out_buffer, uninterrupted
 from .callbacks import Callbacks
 from .edit import Editing
-from .errors import ChunkIndexError, FrameExistsError, LimitError, ParameterError, SourceChangedError
+from .errors import ChunkIndexError, FrameExistsError, LimitError, ParameterError
 from .facts import ChunkInfo, Explained, Report, codec_summary, human
-from .handles import INFO, Handle, new_out
+from .handles import INFO, MAX_SECONDS, Handle, again_when_changed, new_out
 from .meta import Meta, VLMeta, check_name, encode
 from .params import (
     CParams,
@@ -47,12 +47,10 @@ if TYPE_CHECKING:
 
 DEFAULT_CHUNKSIZE = 1 << 24  # without data
 MAX_DEFAULT_CHUNKSIZE = 1 << 28  # with data: one chunk up to here
-MAX_SECONDS = 10  # of reading again what changes meanwhile
 ARRAY_META = ("b2nd", "caterva")  # metalayers that make a super-chunk an array
 
 _unpack = ffi.unpack  # short calls take a microsecond: looked up once
 
-P = ParamSpec("P")
 T = TypeVar("T")
 
 vlmeta = VLMeta  # its name in Python-Blosc2
@@ -60,23 +58,6 @@ vlmeta = VLMeta  # its name in Python-Blosc2
 _KEYWORDS = ("cparams", "dparams", "storage")
 _STORAGE_FIELDS = params.field_names(Storage)
 _SAFETY_FIELDS = ("durability", "checksums", "limits")
-
-
-def again_when_changed(copy: Callable[P, T]) -> Callable[P, T]:
-    """A copy that is made again when somebody else has changed what is copied in the middle of it."""
-
-    @functools.wraps(copy)
-    def again(*args: P.args, **kwargs: P.kwargs) -> T:
-        args = tuple(list(a) if isinstance(a, Iterator) else a for a in args)  # type: ignore[assignment]
-        end = time.monotonic() + MAX_SECONDS
-        while True:
-            try:
-                return copy(*args, **kwargs)
-            except SourceChangedError:
-                if time.monotonic() > end:
-                    raise
-
-    return again
 
 
 class _Source(NamedTuple):
@@ -146,6 +127,10 @@ class SChunk(Editing, Callbacks, VLBlocks, Explained):
     (3, b"&'()")
     """
 
+    # What takes long to get, with the c_info() that it is of.
+    _kept_cparams: tuple[Any, CParams] | None = None
+    kept_names: tuple[Any, list[str]] | None = None  # of the vlmeta
+
     def __init__(self, chunksize: int | None = None, data: Buffer | None = None, **kwargs: Any) -> None:
         params.check_deserialize(kwargs.pop("deserialize", None))
         storage = split_storage(kwargs, "SChunk()", ParameterError)
@@ -173,10 +158,6 @@ class SChunk(Editing, Callbacks, VLBlocks, Explained):
             if source is not None:
                 for at in range(0, len(source), chunksize):
                     self._append(source + at, min(chunksize, len(source) - at))
-
-    # What takes long to get, with the c_info() that it is of.
-    _kept_cparams: tuple[Any, CParams] | None = None
-    kept_names: tuple[Any, list[str]] | None = None  # of the vlmeta
 
     def _open_existing(self, storage: Keeping, kwargs: dict[str, Any]) -> None:
         from .store import open_handle
