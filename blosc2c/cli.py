@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from ._ffi import MAX_NTHREADS
 from .errors import Blosc2Error, FormatError, LimitError, ParameterError
-from .params import Codec, Filter
+from .params import Codec, Filter, folder_of
 from .runtime import __version__, compressor_list, filter_list, version_report
 
 if TYPE_CHECKING:
@@ -248,7 +248,7 @@ def _new_file(path: str, force: bool) -> Iterator[str]:
         raise UsageError(f"{path} is no regular file, which is all that --force replaces")
     folder = os.path.dirname(path) or "."
     try:
-        fd, temporary = tempfile.mkstemp(prefix=".blosc2c.", dir=folder)
+        fd, temporary = tempfile.mkstemp(prefix=".blosc2c.", dir=folder_of(path))
     except OSError as exc:
         raise OSError(exc.errno, exc.strerror, folder) from None
     os.close(fd)

@@ -380,10 +380,8 @@ def _gathered(items: Items, n: int, dtype: np.dtype[Any], new: NDArray) -> Itera
     with contextlib.ExitStack() as stack:
         kwargs: dict[str, Any] = {"cparams": {"clevel": 1}}
         if new.urlpath is not None:
-            folder = stack.enter_context(
-                tempfile.TemporaryDirectory(prefix=".fromiter-", dir=os.path.dirname(new.urlpath) or ".")
-            )
-            kwargs["urlpath"] = os.path.join(folder, "items.b2nd")
+            folder = tempfile.TemporaryDirectory(prefix=".fromiter-", dir=params.folder_of(new.urlpath))
+            kwargs["urlpath"] = os.path.join(stack.enter_context(folder), "items.b2nd")
 
         def fill(flat: NDArray) -> None:
             fill_from(flat, InStorageOrder(flat.shape, items.take))

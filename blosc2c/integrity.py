@@ -19,6 +19,7 @@ from . import limits as bounds
 from ._ffi import check, ffi, lib, new_error
 from .errors import Blosc2Error, ChecksumError, FrameExistsError, ParameterError
 from .meta import decode, in_one_line, max_meta_nbytes, printable
+from .params import folder_of
 
 if TYPE_CHECKING:
     from .schunk import SChunk
@@ -411,7 +412,7 @@ def _folder_beside(target: str) -> tempfile.TemporaryDirectory[str]:
     if not os.path.isdir(folder):
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), folder)
     try:
-        return tempfile.TemporaryDirectory(prefix=".blosc2c.", dir=folder)
+        return tempfile.TemporaryDirectory(prefix=".blosc2c.", dir=folder_of(target))
     except OSError as exc:  # which names a file that nobody knows
         raise OSError(exc.errno, exc.strerror, folder) from None
 

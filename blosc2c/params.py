@@ -497,6 +497,11 @@ def absolute(path: str) -> str:
     return path if path.startswith("/") else os.path.join(os.getcwd(), path)
 
 
+def folder_of(path: str) -> str:
+    """The directory that `path` is in, for tempfile, which takes ".." away by its text alone."""
+    return os.path.realpath(os.path.dirname(path) or ".")
+
+
 @functools.cache
 def field_names(cls: type) -> tuple[str, ...]:
     """Names of the fields of a dataclass, in order."""

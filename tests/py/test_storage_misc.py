@@ -641,6 +641,25 @@ def test_above_what_a_link_leads_to(disk, elsewhere):
     assert not os.path.exists(elsewhere / "x")
 
 
+def test_temporary_files_are_there_as_well(elsewhere, monkeypatch):
+    """In the directory of the file, which would not be there if ".." were taken away with "link"."""
+    (elsewhere / "deep").mkdir()
+    (elsewhere / "side").mkdir()
+    os.symlink(elsewhere / "deep", "link")
+    want = np.arange(35).reshape(5, 7)
+    np.save("a.npy", want)
+    assert main(["pack", "a.npy", "link/../side/packed"]) == 0
+    assert main(["unpack", "link/../side/packed", "link/../side/a.npy"]) == 0
+    assert main(["repair", "link/../side/packed", "link/../side/repaired"]) == 0
+    monkeypatch.setattr("blosc2c.creation.ROWS_NBYTES", 64)  # so that items are gathered in a file
+    b2.fromiter(range(35), (5, 7), "i8", urlpath="link/../side/made", chunks=(2, 3), blocks=(2, 2)).close()
+    for name in ("packed", "repaired", "made"):
+        assert np.array_equal(blosc2.open(str(elsewhere / "side" / name))[...], want)
+    assert np.array_equal(np.load(elsewhere / "side" / "a.npy"), want)
+    assert sorted(os.listdir(elsewhere / "side")) == ["a.npy", "made", "packed", "repaired"]
+    assert sorted(os.listdir()) == ["a.npy", "link"]
+
+
 @pytest.mark.parametrize("n", [0, 3])
 def test_a_symbolic_link_stays_one(n, tmp_path):
     """New files take the place of the old one, not of the link to it."""
