@@ -267,6 +267,7 @@ class Steps:
         if not frame.f_code.co_filename.startswith(PACKAGE):
             return None
         frame.f_trace_opcodes = True
+        frame.f_trace = self.step  # from Python 3.13 on, only this makes the line above work
         return self.step
 
     def step(self, frame, event, arg):
@@ -279,6 +280,7 @@ class Steps:
 
     def __iter__(self):
         """What the call has raised, or None."""
+        sys._getframe().f_trace_opcodes = True  # Python 3.12 looks at it in settrace()
         for n in itertools.count(1):
             self.left, raised = n, None
             before = sys.gettrace()
