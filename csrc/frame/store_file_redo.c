@@ -484,6 +484,26 @@ static b2c_status read_commit(b2i_file_store *f, commit_record *c, bool *found, 
     return B2C_OK;
 }
 
+/*
+ * Whether the chunks of the index end before 'end', behind which a writer puts others.  What cannot
+ * be told of a damaged one is no reason to doubt it.
+ */
+static b2c_status end_before(const b2i_file_store *f, const b2i_state *now, uint64_t end, bool *yes,
+                             b2c_error *err)
+{
+    uint8_t first[B2C_HEADER_LEN];
+    b2i_chunk_head head;
+    b2i_entry last = b2i_places_last(now);
+    *yes = (last & B2I_ENTRY_SPECIAL) != 0;
+    if (*yes || last > end) {
+        return B2C_OK;
+    }
+    B2I_TRY(f->io->ops->read(f->io, f->header_len + last, first, sizeof first, err));
+    *yes = b2i_chunk_head_parse(b2i_span_of(first, sizeof first), NULL, &head, NULL) != B2C_OK ||
+           head.cbytes + b2i_file_record_len(f, last, head.cbytes) <= end - last;
+    return B2C_OK;
+}
+
 b2c_status b2i_file_recover(b2i_store *store, b2c_schunk *s, b2c_error *err)
 {
     b2i_file_store *f = (b2i_file_store *)store;
@@ -499,7 +519,11 @@ b2c_status b2i_file_recover(b2i_store *store, b2c_schunk *s, b2c_error *err)
     if (!found) {
         return B2C_OK;
     }
-    f->is_unpacked = true;
+    bool is_behind = true;
+    if (store->is_writable) {
+        B2I_TRY(end_before(f, &s->now, c.end, &is_behind, err));
+    }
+    f->is_unpacked = is_behind;
     f->end = c.end;
     f->committed_end = c.end;
     f->region_at = c.region_at;
@@ -510,6 +534,9 @@ b2c_status b2i_file_recover(b2i_store *store, b2c_schunk *s, b2c_error *err)
     store->reuse_no = c.reuse_no;
     memcpy(store->since, c.since, sizeof store->since);
     b2c_status st = roll_forward(f, s, err);
+    if (!is_behind) { /* the record was made up: chunks go where they would go without it */
+        f->end = f->limit;
+    }
     f->first_end = f->end;
     return st;
 }

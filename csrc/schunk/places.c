@@ -208,6 +208,14 @@ b2c_status b2i_places_check(b2i_state *now, bool are_offsets, const b2i_survey *
     return B2C_OK;
 }
 
+b2i_entry b2i_places_last(const b2i_state *now)
+{
+    if (now->places != NULL) {
+        return now->nplaces == 0 ? B2I_ENTRY_SPECIAL : now->places[now->nplaces - 1];
+    }
+    return now->entries == NULL ? B2I_ENTRY_SPECIAL : now->entries[now->nchunks - 1];
+}
+
 uint64_t b2i_places_room(const b2i_state *now, uint64_t nchunk)
 {
     b2i_entry e = b2i_state_entry(now, nchunk);

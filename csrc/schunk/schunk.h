@@ -375,6 +375,9 @@ b2c_status b2i_places_check_total(const b2c_schunk *s, uint64_t total, b2c_error
 /* What every edit of the entries calls. */
 void b2i_places_forget(b2i_state *now);
 
+/* The last of the places in one file; one with B2I_ENTRY_SPECIAL: there is none. */
+b2i_entry b2i_places_last(const b2i_state *now);
+
 /* Bytes from the place of chunk n, which has payload, to the next one; UINT64_MAX: not known. */
 uint64_t b2i_places_room(const b2i_state *now, uint64_t nchunk);
 

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include "alloc.h"
+#include "checksum.h"
 #include "frame.h"
 #include "io.h"
 #include "world.h"
@@ -306,6 +307,52 @@ static void test_damaged_end(uint8_t storage)
     append(s, NCHUNKS);
     CHECK_EQ(b2c_schunk_close(s, &err), B2C_OK);
     check_left(NCHUNKS + 1);
+}
+
+/* Changes the commit record at 'left' so that it says this, with a hash that fits. */
+static void make_up(uint64_t end, bool moves_slots)
+{
+    enum { AT_END = 32, AT_REGION = 40, AT_SLOT_CAP = 48, AT_SLOT = 64, AT_HASH = 120, LEN = 128 };
+    uint8_t record[LEN];
+    FILE *f = fopen(left, "r+b");
+    CHECK(f != NULL && fseek(f, -LEN, SEEK_END) == 0 && fread(record, 1, LEN, f) == LEN);
+    CHECK_EQ(memcmp(record, "B2CR", 4), 0);
+    if (moves_slots) { /* the first one lies over the chunks then */
+        uint64_t at = b2i_ld64le(record + AT_REGION) +
+                      b2i_ld32le(record + AT_SLOT) * b2i_ld64le(record + AT_SLOT_CAP);
+        b2i_st64le(record + AT_REGION, end);
+        b2i_st64le(record + AT_SLOT_CAP, at - end);
+        b2i_st32le(record + AT_SLOT, 1);
+    }
+    b2i_st64le(record + AT_END, end);
+    b2i_st64le(record + AT_HASH, b2i_xxh3_64(b2i_span_of(record, AT_HASH)));
+    CHECK(fseek(f, -LEN, SEEK_END) == 0 && fwrite(record, 1, LEN, f) == LEN);
+    fclose(f);
+}
+
+/* A record that fits the frame and says that chunks end where they do not: edits hurt none. */
+static void test_made_up_end(uint64_t end, bool moves_slots)
+{
+    remove_path(live);
+    b2c_schunk *s = make(B2C_STORAGE_FILE, live, CHUNK);
+    for (uint64_t i = 0; i < NCHUNKS; i++) {
+        append(s, i);
+    }
+    CHECK_EQ(b2c_schunk_flush(s, &err), B2C_OK);
+    copy_path(live, left);
+    b2c_schunk_free(s);
+    make_up(end, moves_slots);
+    check_left(NCHUNKS);
+    for (int i = 0; i < 2; i++) { /* a second writer goes on */
+        CHECK_EQ(open_left(B2C_OPEN_UPDATE, NULL, &s), B2C_OK);
+        CHECK_EQ(b2c_schunk_vlmeta_set(s, ctx, "name", "value", 5, &err), B2C_OK);
+        CHECK_EQ(b2c_schunk_flush(s, &err), B2C_OK);
+        append(s, NCHUNKS + (uint64_t)i);
+        check_chunks(s, NCHUNKS + (uint64_t)i + 1, 0, B2C_OK);
+        CHECK_EQ(i == 0 ? b2c_schunk_flush(s, &err) : b2c_schunk_close(s, &err), B2C_OK);
+        check_left(NCHUNKS + (uint64_t)i + 1);
+        b2c_schunk_free(i == 0 ? s : NULL);
+    }
 }
 
 /* Any bit: others are not lost in silence. */
@@ -628,6 +675,14 @@ int main(void)
         test_damage_unseen(storages[i]);
         test_opening_beside(storages[i], true);
         test_opening_beside(storages[i], false);
+    }
+    for (int moves_slots = 0; moves_slots <= 1; moves_slots++) {
+        test_made_up_end(0, moves_slots);
+        test_made_up_end(CHUNK, moves_slots);
+        test_made_up_end((uint64_t)CHUNK * NCHUNKS, moves_slots);
+        for (size_t lacks = 1; lacks < 70; lacks += 4) {
+            test_made_up_end((uint64_t)(HEAD + CHUNK + RECORDS) * NCHUNKS - lacks, moves_slots);
+        }
     }
     test_damaged_special();
     test_missing_files(CHUNK);
