@@ -101,6 +101,7 @@ static void edit(b2c_schunk *s, const char *path, bool is_sound)
         if (again != NULL) {
             b2c_schunk_info_get(again, &info);
             FUZZ_REQUIRE(info.nchunks == after);
+            FUZZ_REQUIRE(after > MAX_CHUNKS || read_all(again));
         }
         b2c_schunk_free(again);
     }

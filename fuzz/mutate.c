@@ -172,6 +172,9 @@ static size_t change_something(uint8_t *data, size_t len, size_t cap)
 static size_t mutate(uint8_t *data, size_t len, size_t cap)
 {
     static mut_buf out;
+    if (mut_chance(4) && mut_record(data, len)) {
+        return len;
+    }
     for (size_t at = 0; at < len; at++) {
         b2i_span s = b2i_span_of(data + at, len - at);
         size_t n = mut_frame_len(s);

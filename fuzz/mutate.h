@@ -40,6 +40,9 @@ void mut_plain_chunk(uint8_t typesize, b2i_span data, mut_buf *out);
 bool mut_frame(b2i_span frame, mut_buf *out);
 size_t mut_frame_len(b2i_span s);
 
+/* Changes the commit record behind an unpacked frame in place; false when there is none. */
+bool mut_record(uint8_t *p, size_t n);
+
 /*
  * A section of metalayers, at 'at' of s, whose places count from 'base' bytes before s: another one
  * appended to out, where they count from 'to_base' bytes before out.  is_vl: contents are chunks.

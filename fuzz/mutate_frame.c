@@ -367,3 +367,36 @@ bool mut_frame(b2i_span frame, mut_buf *out)
     fix(&f, index_at, trailer_at, what, out);
     return true;
 }
+
+/* ---- commit records; see store_file_redo.c ---- */
+
+bool mut_record(uint8_t *p, size_t n)
+{
+    enum { LEN = 128, TAIL = 24, END = 32, REGION = 40, SLOT_CAP = 48, SLOT = 64, HASH = 120 };
+    static const uint8_t fields[] = {
+        8, 16, TAIL, END, END, REGION, SLOT_CAP, 56, SLOT, 72, 80, 96
+    };
+    size_t at = 0;
+    while (at + LEN <= n && memcmp(p + at, "B2CR", 4) != 0) {
+        at++;
+    }
+    if (at + LEN > n) {
+        return false;
+    }
+    uint8_t *record = p + at, field = fields[mut_random(sizeof fields)];
+    uint64_t old = b2i_ld64le(record + field), tail = b2i_ld64le(record + TAIL);
+    b2i_st64le(record + field, mut_chance(2)   ? mut_number(64)
+                               : mut_chance(2) ? mut_random((uint32_t)tail)
+                                               : old + mut_random(65) - 32);
+    uint64_t region = b2i_ld64le(record + REGION);
+    if (field == END && mut_chance(2)) { /* the slots move as well */
+        region = b2i_ld64le(record + END);
+        b2i_st64le(record + REGION, region);
+    }
+    if (mut_chance(2)) { /* the current slot still is where the index is */
+        b2i_st32le(record + SLOT, 1);
+        b2i_st64le(record + SLOT_CAP, tail - region);
+    }
+    b2i_st64le(record + HASH, b2i_xxh3_64(b2i_span_of(record, HASH)));
+    return true;
+}
