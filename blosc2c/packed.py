@@ -66,8 +66,12 @@ def unpack(packed: bytes, limits: Limits | None = None, max_parts: int = 1 << 62
     """
     value = _Decoder(limits, max_parts).value(packed)
     if _may_be_deep(packed) and _is_deep(value):
-        raise FormatError(f"values are nested more than {_MAX_DEPTH} deep")
+        raise _too_deep()
     return value
+
+
+def _too_deep() -> FormatError:
+    return FormatError(f"values are nested more than {_MAX_DEPTH} deep")
 
 
 UNPACK_ERRORS = (
@@ -177,13 +181,16 @@ class _Decoder:
         if self.depth > _MAX_EXTENSIONS:
             raise FormatError(f"values are nested more than {_MAX_EXTENSIONS} deep in extension types")
         self.depth += 1
-        value = msgpack.unpackb(
-            packed,
-            list_hook=self.make_list,
-            object_pairs_hook=self.make_map,
-            ext_hook=self.make_extension,
-            strict_map_key=False,
-        )
+        try:
+            value = msgpack.unpackb(
+                packed,
+                list_hook=self.make_list,
+                object_pairs_hook=self.make_map,
+                ext_hook=self.make_extension,
+                strict_map_key=False,
+            )
+        except msgpack.StackError:  # some 500 or 1000, without a text
+            raise _too_deep() from None
         self.depth -= 1
         return value
 

@@ -40,7 +40,7 @@ def nested(depth: int) -> bytes:
 
 def test_depth(tmp_path, capsys):
     """What is read can be shown: repr(), info and JSON recurse."""
-    for depth in (257, 300, 1000):
+    for depth in (257, 300, 1000, 5000):
         with b2.from_cframe(frame_with({"k": nested(depth)})) as s:
             with pytest.raises(b2.CorruptError, match="256 deep"):
                 s.vlmeta["k"]
