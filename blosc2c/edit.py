@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from . import _ffi
 from ._ffi import check, ffi, in_buffer, lib, new_error
-from .errors import Blosc2Error, ChunkIndexError, ParameterError
+from .errors import Blosc2Error, ChunkIndexError, LimitError, ParameterError
 from .handles import INFO, Handle
-from .params import SpecialValue, check_durability, to_index
+from .params import MAX_COUNT, SpecialValue, check_durability, to_index
 
 if TYPE_CHECKING:
     from ._ffi import Buffer
@@ -70,7 +70,7 @@ class Editing:
             number = operator.index(nchunk)
         except TypeError:
             raise TypeError(f"the number of a chunk is an integer, not {type(nchunk).__name__}") from None
-        if number < 0:
+        if not 0 <= number <= MAX_COUNT:
             raise ChunkIndexError(f"there is no chunk {number}", path=self.urlpath, chunk=number)
         return number
 
@@ -220,10 +220,13 @@ class Editing:
         value : for SpecialValue.VALUE one item: bytes of typesize, a NumPy scalar of
             that size, or a bool, int, float or complex, stored as such in typesize bytes
         """
-        if to_index(nitems, "nitems") < 0:
+        nbytes = to_index(nitems, "nitems") * self.typesize
+        if nbytes < 0:
             raise ParameterError(f"nitems must not be negative: {nitems}", field="nitems")
+        if nbytes > MAX_COUNT:
+            raise LimitError(f"{nitems} items are {nbytes} bytes, more than {MAX_COUNT}", field="nitems")
         kind, item = self._special(special_value, value)
-        return self._edit(lib.b2c_schunk_fill_special, nitems * self.typesize, kind, item)
+        return self._edit(lib.b2c_schunk_fill_special, nbytes, kind, item)
 
     def update_special(self, nchunk: int, special_value: SpecialValue, value: Any = None) -> int:
         """Replace chunk `nchunk` by special values, see fill_special(); returns nchunks."""

@@ -32,6 +32,7 @@ MAX_TYPESIZE: int = lib.B2C_MAX_TYPESIZE
 MAX_BLOCKSIZE: int = lib.B2C_MAX_BLOCKSIZE
 MAX_DIM: int = lib.B2C_MAX_DIM
 MAX_FILTERS: int = lib.B2C_MAX_FILTERS
+MAX_COUNT = (1 << 64) - 1  # what C counts chunks, blocks and bytes with
 # The last numbers of codecs: of those built in, those of plugins with a known number, those of users.
 DEFINED_CODECS_STOP = 31
 GLOBAL_REGISTERED_CODECS_STOP = 159

@@ -15,7 +15,7 @@ from .compress import decompress2
 from .errors import ChunkIndexError
 from .handles import Handle
 from .limits import check_result
-from .params import compiled_cparams
+from .params import MAX_COUNT, compiled_cparams
 
 if TYPE_CHECKING:
     from ._ffi import Buffer
@@ -102,7 +102,7 @@ def vldecompress_block(src: Buffer, nblock: int) -> bytes:
     LimitError when it is larger than a result may be.
     """
     chunk, number = in_buffer(src), nblock.__index__()
-    if number < 0:
+    if not 0 <= number <= MAX_COUNT:
         raise ChunkIndexError(f"there is no block {number}", block=number)
 
     def call(dst: Any, cap: int, need: Any, err: Any) -> int:

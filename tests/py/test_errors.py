@@ -212,6 +212,32 @@ def test_numbers_beyond_the_end_are_told():
             s.insert_chunk(7, s.get_chunk(0))
 
 
+@pytest.mark.parametrize("number", [1 << 62, (1 << 64) - 1, 1 << 64, 10**30])
+def test_numbers_of_any_size(number):
+    vlchunk = b2.vlcompress([b"a", b"b"])
+    with b2.SChunk(chunksize=400, data=bytes(1200), cparams={"typesize": 4}) as s:
+        chunk = s.get_chunk(0)
+        for call in (
+            s.get_chunk,
+            s.decompress_chunk,
+            s.delete_chunk,
+            s.chunk_facts,
+            lambda n: s.insert_chunk(n, chunk),
+            lambda n: s.insert_data(n, bytes(400)),
+            lambda n: s.update_data(n, bytes(400)),
+            lambda n: s.update_special(n, b2.SpecialValue.ZERO),
+            lambda n: s.get_vlblock(n, 0),
+            lambda n: b2.vldecompress_block(vlchunk, n),
+        ):
+            with pytest.raises(b2.ChunkIndexError):
+                call(number)
+        with pytest.raises(b2.LimitError):
+            s.fill_special(number, b2.SpecialValue.ZERO)
+        with pytest.raises(b2.LimitError):
+            s.fill_special(np.int64(1 << 62), b2.SpecialValue.ZERO)
+        assert s.nchunks == 3
+
+
 @pytest.mark.parametrize("mode", ["a", "w"])
 def test_the_empty_path_is_no_place(mode):
     x = b2.asarray(np.arange(3))
