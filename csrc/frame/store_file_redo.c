@@ -95,7 +95,7 @@ static bool fits(const b2i_file_store *f, const commit_record *c)
            c->tail_at == f->tail_at && c->slot < B2I_NSLOTS && c->region_at < max &&
            c->slot_cap < max / 4 && c->end <= c->region_at &&
            c->tail_at == c->region_at + c->slot * c->slot_cap && c->slot_cap >= f->tail_len &&
-           memcmp(c->fingerprint, f->fingerprint, sizeof c->fingerprint) == 0;
+           c->commit_no < max && memcmp(c->fingerprint, f->fingerprint, sizeof c->fingerprint) == 0;
 }
 
 /* ---- redo records ---- */

@@ -309,29 +309,30 @@ static void test_damaged_end(uint8_t storage)
     check_left(NCHUNKS + 1);
 }
 
-/* Changes the commit record at 'left' so that it says this, with a hash that fits. */
-static void make_up(uint64_t end, bool moves_slots)
+/* Fields of the commit record, which is the end of an unpacked frame. */
+enum { AT_END = 32, AT_REGION = 40, AT_SLOT_CAP = 48, AT_SLOT = 64, AT_NO = 72, AT_HASH = 120 };
+
+static void load_record(uint8_t record[AT_HASH + 8])
 {
-    enum { AT_END = 32, AT_REGION = 40, AT_SLOT_CAP = 48, AT_SLOT = 64, AT_HASH = 120, LEN = 128 };
-    uint8_t record[LEN];
-    FILE *f = fopen(left, "r+b");
-    CHECK(f != NULL && fseek(f, -LEN, SEEK_END) == 0 && fread(record, 1, LEN, f) == LEN);
+    FILE *f = fopen(left, "rb");
+    CHECK(f != NULL && fseek(f, -(AT_HASH + 8), SEEK_END) == 0 &&
+          fread(record, AT_HASH + 8, 1, f) == 1);
     CHECK_EQ(memcmp(record, "B2CR", 4), 0);
-    if (moves_slots) { /* the first one lies over the chunks then */
-        uint64_t at = b2i_ld64le(record + AT_REGION) +
-                      b2i_ld32le(record + AT_SLOT) * b2i_ld64le(record + AT_SLOT_CAP);
-        b2i_st64le(record + AT_REGION, end);
-        b2i_st64le(record + AT_SLOT_CAP, at - end);
-        b2i_st32le(record + AT_SLOT, 1);
-    }
-    b2i_st64le(record + AT_END, end);
-    b2i_st64le(record + AT_HASH, b2i_xxh3_64(b2i_span_of(record, AT_HASH)));
-    CHECK(fseek(f, -LEN, SEEK_END) == 0 && fwrite(record, 1, LEN, f) == LEN);
     fclose(f);
 }
 
-/* A record that fits the frame and says that chunks end where they do not: edits hurt none. */
-static void test_made_up_end(uint64_t end, bool moves_slots)
+/* With a hash that fits. */
+static void store_record(uint8_t record[AT_HASH + 8])
+{
+    FILE *f = fopen(left, "r+b");
+    b2i_st64le(record + AT_HASH, b2i_xxh3_64(b2i_span_of(record, AT_HASH)));
+    CHECK(f != NULL && fseek(f, -(AT_HASH + 8), SEEK_END) == 0 &&
+          fwrite(record, AT_HASH + 8, 1, f) == 1);
+    fclose(f);
+}
+
+/* At 'left': an unpacked frame whose commit names all chunks. */
+static void leave_unpacked(void)
 {
     remove_path(live);
     b2c_schunk *s = make(B2C_STORAGE_FILE, live, CHUNK);
@@ -341,7 +342,24 @@ static void test_made_up_end(uint64_t end, bool moves_slots)
     CHECK_EQ(b2c_schunk_flush(s, &err), B2C_OK);
     copy_path(live, left);
     b2c_schunk_free(s);
-    make_up(end, moves_slots);
+}
+
+/* A record that fits the frame and says that chunks end where they do not: edits hurt none. */
+static void test_made_up_end(uint64_t end, bool moves_slots)
+{
+    uint8_t record[AT_HASH + 8];
+    b2c_schunk *s;
+    leave_unpacked();
+    load_record(record);
+    if (moves_slots) { /* the first one lies over the chunks then */
+        uint64_t at = b2i_ld64le(record + AT_REGION) +
+                      b2i_ld32le(record + AT_SLOT) * b2i_ld64le(record + AT_SLOT_CAP);
+        b2i_st64le(record + AT_REGION, end);
+        b2i_st64le(record + AT_SLOT_CAP, at - end);
+        b2i_st32le(record + AT_SLOT, 1);
+    }
+    b2i_st64le(record + AT_END, end);
+    store_record(record);
     check_left(NCHUNKS);
     for (int i = 0; i < 2; i++) { /* a second writer goes on */
         CHECK_EQ(open_left(B2C_OPEN_UPDATE, NULL, &s), B2C_OK);
@@ -353,6 +371,28 @@ static void test_made_up_end(uint64_t end, bool moves_slots)
         check_left(NCHUNKS + (uint64_t)i + 1);
         b2c_schunk_free(i == 0 ? s : NULL);
     }
+}
+
+/* A number of the commit that is near its end: what a commit has dropped is kept all the same. */
+static void test_made_up_number(uint64_t no)
+{
+    uint8_t record[AT_HASH + 8];
+    char file[400];
+    b2c_schunk *s;
+    leave_unpacked();
+    load_record(record);
+    b2i_st64le(record + AT_NO, no);
+    store_record(record);
+    CHECK_EQ(open_left(B2C_OPEN_UPDATE, NULL, &s), B2C_OK);
+    for (uint64_t i = 0; i < NCHUNKS; i++) {
+        CHECK_EQ(b2c_schunk_update(s, ctx, i, data_of(NCHUNKS + i), CHUNK, &err), B2C_OK);
+    }
+    CHECK_EQ(b2c_schunk_flush(s, &err), B2C_OK);
+    append(s, 2 * NCHUNKS);
+    for (uint64_t i = 0; i < NCHUNKS; i++) {
+        (void)find_chunk(B2C_STORAGE_FILE, i, file, sizeof file); /* fails when it is not there */
+    }
+    CHECK_EQ(b2c_schunk_close(s, &err), B2C_OK);
 }
 
 /* Any bit: others are not lost in silence. */
@@ -683,6 +723,9 @@ int main(void)
         for (size_t lacks = 1; lacks < 70; lacks += 4) {
             test_made_up_end((uint64_t)(HEAD + CHUNK + RECORDS) * NCHUNKS - lacks, moves_slots);
         }
+    }
+    for (uint64_t back = 0; back < 5; back++) {
+        test_made_up_number(UINT64_MAX - back);
     }
     test_damaged_special();
     test_missing_files(CHUNK);
