@@ -124,9 +124,6 @@ void b2i_file_take_fingerprint(b2i_file_store *f, const b2i_frame_image *image);
 /* The place of n bytes that are free again, which are taken; B2I_NO_ROOM when there are none. */
 uint64_t b2i_file_take_free(b2i_file_store *f, uint64_t n);
 
-/* Length of the record of the chunk at an entry and what belongs to it; 0: there is none. */
-uint64_t b2i_file_record_len(const b2i_file_store *f, b2i_entry entry, uint64_t cbytes);
-
 /* Bytes that the next commit makes free. */
 void b2i_file_add_free(b2i_file_store *f, uint64_t at, uint64_t n);
 void b2i_file_add_pointer(b2i_file_store *f, uint64_t at);

@@ -491,16 +491,23 @@ static b2c_status read_commit(b2i_file_store *f, commit_record *c, bool *found, 
 static b2c_status end_before(const b2i_file_store *f, const b2i_state *now, uint64_t end, bool *yes,
                              b2c_error *err)
 {
-    uint8_t first[B2C_HEADER_LEN];
+    uint8_t record[B2I_RECORD_LEN];
     b2i_chunk_head head;
+    bool has_record;
     b2i_entry last = b2i_places_last(now);
     *yes = (last & B2I_ENTRY_SPECIAL) != 0;
     if (*yes || last > end) {
         return B2C_OK;
     }
-    B2I_TRY(f->io->ops->read(f->io, f->header_len + last, first, sizeof first, err));
-    *yes = b2i_chunk_head_parse(b2i_span_of(first, sizeof first), NULL, &head, NULL) != B2C_OK ||
-           head.cbytes + b2i_file_record_len(f, last, head.cbytes) <= end - last;
+    const b2i_redo_place place = {
+        .io = f->io, .at = f->header_len + last, .end = f->base.frame_len, .entry = last
+    };
+    B2I_TRY(read_head(&place, &head, record, sizeof record, &has_record, err));
+    uint64_t len = head.cbytes; /* 0: it is no chunk */
+    if (has_record && f->base.is_trusted) {
+        len += b2i_record_extent(b2i_span_of(record, sizeof record), &head, last);
+    }
+    *yes = len <= end - last;
     return B2C_OK;
 }
 

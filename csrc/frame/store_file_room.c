@@ -62,7 +62,8 @@ void b2i_file_add_pointer(b2i_file_store *f, uint64_t at)
     f->pointers_len += B2I_POINTER_LEN;
 }
 
-uint64_t b2i_file_record_len(const b2i_file_store *f, b2i_entry entry, uint64_t cbytes)
+/* Length of the record of the chunk at an entry and what belongs to it; 0: there is none. */
+static uint64_t record_len(const b2i_file_store *f, b2i_entry entry, uint64_t cbytes)
 {
     const b2i_store *store = &f->base;
     uint8_t first[B2C_HEADER_LEN], record[B2I_RECORD_LEN];
@@ -80,7 +81,7 @@ uint64_t b2i_file_record_len(const b2i_file_store *f, b2i_entry entry, uint64_t 
 void b2i_file_drop(b2i_store *store, b2i_entry entry, uint64_t cbytes)
 {
     b2i_file_store *f = (b2i_file_store *)store;
-    uint64_t n = b2i_file_record_len(f, entry, cbytes);
+    uint64_t n = record_len(f, entry, cbytes);
     if (n > 0 || entry >= f->first_end) {
         b2i_file_add_free(f, entry, cbytes + n);
     } else {
