@@ -86,19 +86,24 @@ static void append(b2c_schunk *s, uint64_t i)
     CHECK_EQ(b2c_schunk_append(s, ctx, data_of(i), CHUNK, &err), B2C_OK);
 }
 
-/* At 'left': a frame whose index names two of eight chunks; the log tells of the others. */
-static void kill_writer(uint8_t storage, int64_t chunksize)
+/* At 'left': a frame whose index names so many of eight chunks; the log tells of the others. */
+static void leave(uint8_t storage, int64_t chunksize, uint64_t ncommitted)
 {
     remove_path(live);
     b2c_schunk *s = make(storage, live, chunksize);
     for (uint64_t i = 0; i < NCHUNKS; i++) {
         append(s, i);
-        if (i + 1 == NCOMMITTED) {
+        if (i + 1 == ncommitted) {
             CHECK_EQ(b2c_schunk_flush(s, &err), B2C_OK);
         }
     }
     copy_path(live, left);
     b2c_schunk_free(s);
+}
+
+static void kill_writer(uint8_t storage, int64_t chunksize)
+{
+    leave(storage, chunksize, NCOMMITTED);
 }
 
 static b2c_status open_left(int mode, const b2c_limits *limits, b2c_schunk **s)
@@ -311,45 +316,33 @@ static void test_damaged_end(uint8_t storage)
 
 /* Fields of the commit record, which is the end of an unpacked frame. */
 enum { AT_END = 32, AT_REGION = 40, AT_SLOT_CAP = 48, AT_SLOT = 64, AT_NO = 72, AT_HASH = 120 };
+enum { COMMIT_LEN = 128 };
 
-static void load_record(uint8_t record[AT_HASH + 8])
+static void load_record(uint8_t record[COMMIT_LEN])
 {
     FILE *f = fopen(left, "rb");
-    CHECK(f != NULL && fseek(f, -(AT_HASH + 8), SEEK_END) == 0 &&
-          fread(record, AT_HASH + 8, 1, f) == 1);
+    CHECK(f != NULL && fseek(f, -COMMIT_LEN, SEEK_END) == 0 &&
+          fread(record, COMMIT_LEN, 1, f) == 1);
     CHECK_EQ(memcmp(record, "B2CR", 4), 0);
     fclose(f);
 }
 
 /* With a hash that fits. */
-static void store_record(uint8_t record[AT_HASH + 8])
+static void store_record(uint8_t record[COMMIT_LEN])
 {
     FILE *f = fopen(left, "r+b");
     b2i_st64le(record + AT_HASH, b2i_xxh3_64(b2i_span_of(record, AT_HASH)));
-    CHECK(f != NULL && fseek(f, -(AT_HASH + 8), SEEK_END) == 0 &&
-          fwrite(record, AT_HASH + 8, 1, f) == 1);
+    CHECK(f != NULL && fseek(f, -COMMIT_LEN, SEEK_END) == 0 &&
+          fwrite(record, COMMIT_LEN, 1, f) == 1);
     fclose(f);
-}
-
-/* At 'left': an unpacked frame whose commit names all chunks. */
-static void leave_unpacked(void)
-{
-    remove_path(live);
-    b2c_schunk *s = make(B2C_STORAGE_FILE, live, CHUNK);
-    for (uint64_t i = 0; i < NCHUNKS; i++) {
-        append(s, i);
-    }
-    CHECK_EQ(b2c_schunk_flush(s, &err), B2C_OK);
-    copy_path(live, left);
-    b2c_schunk_free(s);
 }
 
 /* A record that fits the frame and says that chunks end where they do not: edits hurt none. */
 static void test_made_up_end(uint64_t end, bool moves_slots)
 {
-    uint8_t record[AT_HASH + 8];
+    uint8_t record[COMMIT_LEN];
     b2c_schunk *s;
-    leave_unpacked();
+    leave(B2C_STORAGE_FILE, CHUNK, NCHUNKS);
     load_record(record);
     if (moves_slots) { /* the first one lies over the chunks then */
         uint64_t at = b2i_ld64le(record + AT_REGION) +
@@ -376,10 +369,10 @@ static void test_made_up_end(uint64_t end, bool moves_slots)
 /* A number of the commit that is near its end: what a commit has dropped is kept all the same. */
 static void test_made_up_number(uint64_t no)
 {
-    uint8_t record[AT_HASH + 8];
+    uint8_t record[COMMIT_LEN];
     char file[400];
     b2c_schunk *s;
-    leave_unpacked();
+    leave(B2C_STORAGE_FILE, CHUNK, NCHUNKS);
     load_record(record);
     b2i_st64le(record + AT_NO, no);
     store_record(record);
