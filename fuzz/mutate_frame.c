@@ -373,9 +373,8 @@ bool mut_frame(b2i_span frame, mut_buf *out)
 bool mut_record(uint8_t *p, size_t n)
 {
     enum { LEN = 128, TAIL = 24, END = 32, REGION = 40, SLOT_CAP = 48, SLOT = 64, HASH = 120 };
-    static const uint8_t fields[] = {
-        8, 16, TAIL, END, END, REGION, SLOT_CAP, 56, SLOT, 72, 80, 96
-    };
+    static const uint8_t fields[] = { 8,  16,   TAIL, END, END, REGION, SLOT_CAP,
+                                      56, SLOT, 72,   80,  96,  112 };
     size_t at = 0;
     while (at + LEN <= n && memcmp(p + at, "B2CR", 4) != 0) {
         at++;

@@ -29,6 +29,7 @@
 enum {
     B2I_NSLOTS = 3,
     B2I_COMMIT_RECORD_LEN = 128, /* follows the frame in each slot */
+    B2I_DEAD_LEN = 16,           /* before the index of a packed frame with dead room */
 };
 
 /* Room that no index names any more. */
@@ -69,7 +70,7 @@ typedef struct b2i_file_store {
     uint32_t seq;      /* of the next redo record */
     bool was_logged;   /* the present edit has left a redo record */
     bool chain_broken; /* edits without one have been made: no further ones until the next commit */
-    uint64_t dead;     /* bytes that have become dead and are not used again */
+    uint64_t dead;     /* bytes that have become dead and are not used again, as far as is known */
     b2i_extent *free;
     size_t nfree, free_cap;
     uint64_t pointers_at, pointers_len; /* a run of pointers since the last commit */
@@ -129,6 +130,12 @@ void b2i_file_add_free(b2i_file_store *f, uint64_t at, uint64_t n);
 void b2i_file_add_pointer(b2i_file_store *f, uint64_t at);
 void b2i_file_forget_free(b2i_file_store *f); /* of a file that another one has replaced */
 void b2i_file_drop(b2i_store *store, b2i_entry entry, uint64_t cbytes);
+
+/* What is to stand at 'at', at the end of a packed frame's chunks, and tells of dead bytes. */
+void b2i_file_dead_make(uint64_t at, uint64_t dead, uint8_t out[B2I_DEAD_LEN]);
+
+/* Takes over what the last writer of a packed frame has told. */
+b2c_status b2i_file_dead_read(b2i_file_store *f, b2c_error *err);
 
 /* After a commit. */
 void b2i_file_stamp_free(b2i_file_store *f, const b2i_state *now);

@@ -7,11 +7,9 @@
  *     4   u32 version, 1             72  u64 number of the commit
  *     8   u64 frame_len              80  fingerprint of the frame
  *     16  u64 nbytes                 96  16 bytes: the packed frame from which commits are counted
- *     24  u64 place of the index    120  u64 XXH3 of bytes 0…119
- *     32  u64 end of the chunks
- *     40  u64 place of the slots
- *     48  u64 room of a slot
- *     56  u64 number of the commit after which room was used again the last time
+ *     24  u64 place of the index    112  u64 dead bytes before the end of the chunks, or a part of
+ * them 32  u64 end of the chunks     120  u64 XXH3 of bytes 0…119 40  u64 place of the slots 48 u64
+ * room of a slot 56  u64 number of the commit after which room was used again the last time
  *
  * A redo record follows the checksum record of a chunk that was added after the commit:
  *
@@ -55,11 +53,12 @@ void b2i_commit_record_make(const b2i_file_store *f, uint64_t frame_len,
     b2i_st64le(out + 72, f->commit_no);
     memcpy(out + 80, f->fingerprint, B2I_FINGERPRINT_LEN);
     memcpy(out + 96, f->base.since, B2I_FINGERPRINT_LEN);
+    b2i_st64le(out + 112, f->dead);
     b2i_st64le(out + HASHED_LEN, b2i_xxh3_64(b2i_span_of(out, HASHED_LEN)));
 }
 
 typedef struct commit_record {
-    uint64_t frame_len, nbytes, tail_at, end, region_at, slot_cap, reuse_no, commit_no;
+    uint64_t frame_len, nbytes, tail_at, end, region_at, slot_cap, reuse_no, commit_no, dead;
     uint32_t slot;
     uint8_t fingerprint[B2I_FINGERPRINT_LEN], since[B2I_FINGERPRINT_LEN];
 } commit_record;
@@ -81,7 +80,7 @@ static bool parse_commit(b2i_span bytes, commit_record *c)
     c->commit_no = b2i_rd_u64le(&r);
     b2i_rd_copy(&r, c->fingerprint, sizeof c->fingerprint);
     b2i_rd_copy(&r, c->since, sizeof c->since);
-    (void)b2i_rd_take(&r, HASHED_LEN - r.at);
+    c->dead = b2i_rd_u64le(&r);
     uint64_t hash = b2i_rd_u64le(&r);
     return !r.failed && memcmp(name, magic, sizeof magic) == 0 && version == RECORD_VERSION &&
            hash == b2i_xxh3_64(b2i_span_of(bytes.p, HASHED_LEN));
@@ -524,7 +523,7 @@ b2c_status b2i_file_recover(b2i_store *store, b2c_schunk *s, b2c_error *err)
     }
     B2I_TRY(read_commit(f, &c, &found, err));
     if (!found) {
-        return B2C_OK;
+        return store->is_writable ? b2i_file_dead_read(f, err) : B2C_OK;
     }
     bool is_behind = true;
     if (store->is_writable) {
@@ -537,6 +536,7 @@ b2c_status b2i_file_recover(b2i_store *store, b2c_schunk *s, b2c_error *err)
     f->slot_cap = c.slot_cap;
     f->slot = c.slot;
     f->commit_no = c.commit_no;
+    f->dead = c.dead < c.end ? c.dead : c.end;
     store->shown_no = c.commit_no;
     store->reuse_no = c.reuse_no;
     memcpy(store->since, c.since, sizeof store->since);

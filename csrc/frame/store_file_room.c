@@ -3,15 +3,61 @@
  *
  * What a commit drops may be used again two commits later: the headers that name it
  * cannot come back then.
+ *
+ * A packed frame that has dead room tells how much, so that many writers who leave a little each
+ * notice when it is time to rewrite the frame.  The note stands before the index, is dead itself,
+ * and counts for nobody once something else stands there:
+ *
+ *     0   "B2CD"
+ *     4   u32 XXH3 of the place of the note (u64), and of bytes 8…15
+ *     8   u64 dead bytes, with the note
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include "store_file.h"
 #include "alloc.h"
+#include "checksum.h"
 
 #include <stdlib.h>
 
 #define MAX_EXTENTS   ((size_t)4096)
 #define NOT_COMMITTED UINT64_MAX
+
+/* ---- how much is dead ---- */
+
+static const uint8_t dead_magic[4] = { 'B', '2', 'C', 'D' };
+
+static uint32_t dead_hash(uint64_t at, uint64_t dead)
+{
+    uint8_t bytes[16];
+    b2i_st64le(bytes, at);
+    b2i_st64le(bytes + 8, dead);
+    return (uint32_t)b2i_xxh3_64(b2i_span_of(bytes, sizeof bytes));
+}
+
+void b2i_file_dead_make(uint64_t at, uint64_t dead, uint8_t out[B2I_DEAD_LEN])
+{
+    memcpy(out, dead_magic, sizeof dead_magic);
+    b2i_st32le(out + 4, dead_hash(at, dead));
+    b2i_st64le(out + 8, dead);
+}
+
+b2c_status b2i_file_dead_read(b2i_file_store *f, b2c_error *err)
+{
+    uint8_t bytes[B2I_DEAD_LEN];
+    if (f->end < sizeof bytes) {
+        return B2C_OK;
+    }
+    uint64_t at = f->end - sizeof bytes;
+    B2I_TRY(f->io->ops->read(f->io, f->header_len + at, bytes, sizeof bytes, err));
+    uint64_t dead = b2i_ld64le(bytes + 8);
+    if (memcmp(bytes, dead_magic, sizeof dead_magic) == 0 && dead <= f->end &&
+        b2i_ld32le(bytes + 4) == dead_hash(at, dead)) {
+        f->dead = dead;
+    }
+    return B2C_OK;
+}
+
+/* ---- room that is free ---- */
 
 uint64_t b2i_file_take_free(b2i_file_store *f, uint64_t n)
 {

@@ -414,12 +414,27 @@ void b2i_file_mark_packed(b2i_file_store *f, const b2i_frame_image *image)
                         f->header_len + f->tail_at + f->tail_len, b2i_span_of(NULL, 0), &f->mark);
 }
 
+/* What tells the next writer how much of the frame is dead room. */
+static b2c_status write_dead(b2i_file_store *f, b2c_error *err)
+{
+    uint8_t bytes[B2I_DEAD_LEN];
+    f->dead += sizeof bytes;
+    b2i_file_dead_make(f->end, f->dead, bytes);
+    B2I_TRY(write_at(f, f->end, bytes, sizeof bytes, err));
+    f->end += sizeof bytes;
+    return B2C_OK;
+}
+
 /* Index and trailer behind the chunks, and nothing behind them. */
 static b2c_status write_packed(b2i_file_store *f, b2c_schunk *s, b2i_frame_image *image, bool syncs,
                                b2c_error *err)
 {
-    if (!f->is_unpacked || f->end + image->tail.n > f->region_at) {
-        B2I_TRY(unpack(f, f->end + image->tail.n, err));
+    uint64_t end = f->end + B2I_DEAD_LEN + image->tail.n;
+    if (!f->is_unpacked || end > f->region_at) {
+        B2I_TRY(unpack(f, end, err));
+    }
+    if (f->dead > 0) {
+        B2I_TRY(write_dead(f, err));
     }
     uint64_t frame_len = f->header_len + f->end + image->tail.n;
     b2i_frame_set_lengths(image->header.p, frame_len, f->end);
@@ -532,7 +547,11 @@ b2c_status b2i_file_pack(b2i_file_store *f, b2c_schunk *s, b2c_error *err)
         if (st == B2C_OK || f->dead == 0) {
             return st;
         }
-        /* No room for a second file, or a damaged chunk that cannot be copied: keep the holes. */
+        /*
+         * No room for a second file, or a damaged chunk that cannot be copied: keep the holes, and
+         * do not try again before there are as many more.
+         */
+        f->dead = 0;
     }
     b2i_frame_image image = { 0 };
     B2I_TRY(make_image(f, s, &image, err));

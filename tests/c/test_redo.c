@@ -315,7 +315,15 @@ static void test_damaged_end(uint8_t storage)
 }
 
 /* Fields of the commit record, which is the end of an unpacked frame. */
-enum { AT_END = 32, AT_REGION = 40, AT_SLOT_CAP = 48, AT_SLOT = 64, AT_NO = 72, AT_HASH = 120 };
+enum {
+    AT_END = 32,
+    AT_REGION = 40,
+    AT_SLOT_CAP = 48,
+    AT_SLOT = 64,
+    AT_NO = 72,
+    AT_DEAD = 112,
+    AT_HASH = 120
+};
 enum { COMMIT_LEN = 128 };
 
 static void load_record(uint8_t record[COMMIT_LEN])
@@ -366,15 +374,16 @@ static void test_made_up_end(uint64_t end, bool moves_slots)
     }
 }
 
-/* A number of the commit that is near its end: what a commit has dropped is kept all the same. */
-static void test_made_up_number(uint64_t no)
+/* A number, as of the commit, that is near its end: what a commit has dropped is kept all the same.
+ */
+static void test_made_up_number(size_t field, uint64_t no)
 {
     uint8_t record[COMMIT_LEN];
     char file[400];
     b2c_schunk *s;
     leave(B2C_STORAGE_FILE, CHUNK, NCHUNKS);
     load_record(record);
-    b2i_st64le(record + AT_NO, no);
+    b2i_st64le(record + field, no);
     store_record(record);
     CHECK_EQ(open_left(B2C_OPEN_UPDATE, NULL, &s), B2C_OK);
     for (uint64_t i = 0; i < NCHUNKS; i++) {
@@ -386,6 +395,53 @@ static void test_made_up_number(uint64_t no)
         (void)find_chunk(B2C_STORAGE_FILE, i, file, sizeof file); /* fails when it is not there */
     }
     CHECK_EQ(b2c_schunk_close(s, &err), B2C_OK);
+}
+
+/* Tells the next writer of a packed frame of so many dead bytes; its length. */
+static long store_dead(uint64_t dead)
+{
+    enum { MAX = 2 << 20, AT_HEADER_LEN = 0x0B };
+    static uint8_t file[MAX];
+    uint8_t hashed[16];
+    FILE *f = fopen(left, "r+b");
+    CHECK(f != NULL);
+    size_t n = fread(file, 1, MAX, f), at = n - 16;
+    while (at > 0 && memcmp(file + at, "B2CD", 4) != 0) {
+        at--;
+    }
+    b2i_st64le(hashed, at - b2i_ld32be(file + AT_HEADER_LEN));
+    b2i_st64le(hashed + 8, b2i_ld64le(file + at + 8));
+    CHECK_EQ(b2i_ld32le(file + at + 4), (uint32_t)b2i_xxh3_64(b2i_span_of(hashed, 16)));
+    b2i_st64le(hashed + 8, dead);
+    b2i_st64le(file + at + 8, dead);
+    b2i_st32le(file + at + 4, (uint32_t)b2i_xxh3_64(b2i_span_of(hashed, 16)));
+    CHECK(fseek(f, (long)at, SEEK_SET) == 0 && fwrite(file + at, 16, 1, f) == 1);
+    fclose(f);
+    return (long)n;
+}
+
+/* A frame is rewritten when more than a quarter is said to be dead; not for more than it has. */
+static void test_made_up_dead(uint64_t dead, bool is_rewritten)
+{
+    enum { N = 400 }; /* too large to be rewritten for every hole */
+    remove_path(left);
+    b2c_schunk *s = make(B2C_STORAGE_FILE, left, CHUNK);
+    struct stat now;
+    for (uint64_t i = 0; i < N; i++) {
+        append(s, i);
+    }
+    CHECK_EQ(b2c_schunk_close(s, &err), B2C_OK);
+    CHECK_EQ(open_left(B2C_OPEN_UPDATE, NULL, &s), B2C_OK);
+    CHECK_EQ(b2c_schunk_update(s, ctx, 0, data_of(0), CHUNK, &err), B2C_OK);
+    CHECK_EQ(b2c_schunk_close(s, &err), B2C_OK);
+    long len = store_dead(dead);
+    check_left(N);
+    CHECK_EQ(open_left(B2C_OPEN_UPDATE, NULL, &s), B2C_OK);
+    append(s, N);
+    CHECK_EQ(b2c_schunk_update(s, ctx, 1, data_of(1), CHUNK, &err), B2C_OK);
+    CHECK_EQ(b2c_schunk_close(s, &err), B2C_OK);
+    CHECK(stat(left, &now) == 0 && (now.st_size < len + CHUNK / 2) == is_rewritten);
+    check_left(N + 1);
 }
 
 /* Any bit: others are not lost in silence. */
@@ -718,8 +774,13 @@ int main(void)
         }
     }
     for (uint64_t back = 0; back < 5; back++) {
-        test_made_up_number(UINT64_MAX - back);
+        test_made_up_number(AT_NO, UINT64_MAX - back);
+        test_made_up_number(AT_DEAD, UINT64_MAX - back);
     }
+    test_made_up_dead(0, false);
+    test_made_up_dead(1 << 20, true);
+    test_made_up_dead((uint64_t)1 << 21, false);
+    test_made_up_dead(UINT64_MAX, false);
     test_damaged_special();
     test_missing_files(CHUNK);
     test_missing_files(0);

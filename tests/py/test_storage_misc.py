@@ -514,6 +514,57 @@ def test_room_is_used_again(tmp_path):
     assert os.path.getsize(path) < 5 * size
 
 
+@pytest.mark.parametrize("ends", ("closed", "killed"))
+@pytest.mark.parametrize("checksums", (True, False))
+def test_many_writers_leave_no_large_holes(ends, checksums, tmp_path):
+    """Each replaces one chunk of a file that is too large to be rewritten every time."""
+    path, copy, size = tmp_path / "x", tmp_path / "copy", 100_000
+    model = [make("random", size, i) for i in range(16)]
+    with b2.SChunk(chunksize=size, urlpath=path, checksums=checksums) as s:
+        for data in model:
+            s.append_data(data)
+    whole = os.path.getsize(path)
+    sizes = []
+    for i in range(24):
+        with b2.open(path, mode="a", checksums=checksums) as s:
+            model[i % 16] = make("random", size, 16 + i)
+            s.update_data(i % 16, model[i % 16])
+            s.flush()
+            shutil.copy(path, copy)
+        if ends == "killed" and i % 2:
+            shutil.copy(copy, path)
+        sizes.append(os.path.getsize(path))
+        assert blosc2.open(str(path))[:] == b2.open(path)[:] == b"".join(model)
+    closed = sizes[::2] if ends == "killed" else sizes
+    assert max(closed) < 1.5 * whole
+    assert closed[0] > 1.05 * whole  # it is not always rewritten
+
+
+def test_a_damaged_number_of_dead_bytes_counts_for_nothing(tmp_path):
+    path, size = tmp_path / "x", 300_000
+    model = [make("random", size, i) for i in range(8)]
+    with b2.SChunk(chunksize=size, urlpath=path) as s:
+        for data in model:
+            s.append_data(data)
+    for nchunk in (1, 2):
+        with b2.open(path, mode="a") as s:
+            s.update_data(nchunk, model[0])
+    sound = path.read_bytes()
+    at = sound.rindex(b"B2CD")
+
+    def size_after_update(data: bytes) -> int:
+        path.write_bytes(data)
+        with b2.open(path, mode="a") as s:
+            s.update_data(3, model[0])
+        assert b2.open(path)[:] == b"".join([*model[:1] * 4, *model[4:]])
+        return os.path.getsize(path)
+
+    assert size_after_update(sound) < len(sound) - size
+    for byte in range(at, at + 16):
+        damaged = sound[:byte] + bytes([sound[byte] ^ 0x40]) + sound[byte + 1 :]
+        assert size_after_update(damaged) > len(sound) + size / 2
+
+
 def test_room_without_checksums_is_used_again(tmp_path):
     """Also by who opens the file later, when nothing vouches for the records of others."""
     path = tmp_path / "x"
