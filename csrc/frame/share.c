@@ -76,26 +76,14 @@ static void swap_states(b2c_schunk *s, b2c_schunk *fresh)
     fresh->now = now;
 }
 
-/* What tells whether chunks are still there: of a store, to be kept when it is replaced. */
-typedef struct shown {
-    uint8_t since[16];
-    uint64_t no;
-} shown;
-
-static shown shown_by(const b2i_store *store)
-{
-    shown was = { .no = store->shown_no };
-    memcpy(was.since, store->since, sizeof was.since);
-    return was;
-}
-
 /*
  * Whether room of chunks that were shown may have been used again: what the next commit has dropped
  * may be, when there were two more after that one.  Nobody knows across packed frames.
  */
-static bool may_be_reused(const shown *was, const b2i_store *now)
+static bool may_be_reused(const b2i_shown *was, const b2i_store *now)
 {
-    return memcmp(was->since, now->since, sizeof was->since) != 0 || now->reuse_no > was->no + 2;
+    bool same_count = memcmp(was->since, now->shown.since, sizeof was->since) == 0;
+    return !same_count || now->reuse_no > was->no + 2;
 }
 
 /* always: take the new state also when all chunks of the present one are still there. */
@@ -103,7 +91,7 @@ static b2c_status reload(b2c_schunk *s, bool always, int *change, b2c_error *err
 {
     b2c_schunk *fresh;
     B2I_TRY(b2i_schunk_reopen(s, &fresh, err));
-    const shown was = shown_by(s->store);
+    const b2i_shown was = s->store->shown;
     bool is_same = s->store->ops->is_same(s->store, fresh->store);
     /* Entries do not tell of chunks that were written in the place of others of the same length. */
     bool is_kept = is_same && !may_be_reused(&was, fresh->store);
@@ -112,8 +100,7 @@ static b2c_status reload(b2c_schunk *s, bool always, int *change, b2c_error *err
     if (always || *change == B2C_CHANGE_ANY) {
         swap_states(s, fresh);
     } else {
-        s->store->shown_no = was.no;
-        memcpy(s->store->since, was.since, sizeof was.since);
+        s->store->shown = was;
     }
     b2i_schunk_abandon(fresh);
     return B2C_OK;

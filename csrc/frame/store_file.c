@@ -165,9 +165,9 @@ static b2c_status keep_header(b2i_file_store *f, b2c_error *err)
 
 void b2i_file_count_since(b2i_file_store *f)
 {
-    uint8_t *since = f->base.since;
+    uint8_t *since = f->base.shown.since;
     const b2i_span head = b2i_span_of(f->mark.head, f->mark.head_len);
-    memcpy(since, f->fingerprint, sizeof f->base.since);
+    memcpy(since, f->fingerprint, B2I_SINCE_LEN);
     b2i_st64le(since,
                b2i_ld64le(since) ^ b2i_xxh3_64(head)); /* whose lengths that does not cover */
     f->base.reuse_no = 0;

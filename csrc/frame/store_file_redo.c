@@ -52,7 +52,7 @@ void b2i_commit_record_make(const b2i_file_store *f, uint64_t frame_len,
     b2i_st32le(out + 64, f->slot);
     b2i_st64le(out + 72, f->commit_no);
     memcpy(out + 80, f->fingerprint, B2I_FINGERPRINT_LEN);
-    memcpy(out + 96, f->base.since, B2I_FINGERPRINT_LEN);
+    memcpy(out + 96, f->base.shown.since, B2I_SINCE_LEN);
     b2i_st64le(out + 112, f->dead);
     b2i_st64le(out + HASHED_LEN, b2i_xxh3_64(b2i_span_of(out, HASHED_LEN)));
 }
@@ -60,7 +60,7 @@ void b2i_commit_record_make(const b2i_file_store *f, uint64_t frame_len,
 typedef struct commit_record {
     uint64_t frame_len, nbytes, tail_at, end, region_at, slot_cap, reuse_no, commit_no, dead;
     uint32_t slot;
-    uint8_t fingerprint[B2I_FINGERPRINT_LEN], since[B2I_FINGERPRINT_LEN];
+    uint8_t fingerprint[B2I_FINGERPRINT_LEN], since[B2I_SINCE_LEN];
 } commit_record;
 
 static bool parse_commit(b2i_span bytes, commit_record *c)
@@ -537,9 +537,9 @@ b2c_status b2i_file_recover(b2i_store *store, b2c_schunk *s, b2c_error *err)
     f->slot = c.slot;
     f->commit_no = c.commit_no;
     f->dead = c.dead < c.end ? c.dead : c.end;
-    store->shown_no = c.commit_no;
+    store->shown.no = c.commit_no;
     store->reuse_no = c.reuse_no;
-    memcpy(store->since, c.since, sizeof store->since);
+    memcpy(store->shown.since, c.since, sizeof c.since);
     b2c_status st = roll_forward(f, s, err);
     if (!is_behind) { /* the record was made up: chunks go where they would go without it */
         f->end = f->limit;

@@ -121,6 +121,15 @@ typedef struct b2i_store_ops {
     b2c_status (*close)(b2i_store *store, struct b2c_schunk *schunk, b2c_error *err);
 } b2i_store_ops;
 
+enum { B2I_SINCE_LEN = 16 }; /* as a fingerprint */
+
+/* The commit whose state is shown. */
+typedef struct b2i_shown {
+    uint8_t
+        since[B2I_SINCE_LEN]; /* tells the packed frame from others after which they are counted */
+    uint64_t no;
+} b2i_shown;
+
 struct b2i_store {
     const b2i_store_ops *ops;
     uint8_t storage; /* B2C_STORAGE_… */
@@ -141,10 +150,9 @@ struct b2i_store {
     uint64_t frame_len;
     uint64_t header_len;
     uint64_t trailer_len;
-    /* Numbers of commits, where room of chunks is used again: */
-    uint8_t since[16]; /* what tells the packed frame from others after which they are counted */
-    uint64_t shown_no; /* the one whose state is shown */
-    uint64_t reuse_no; /* the one after which room was used again the last time */
+    /* Where room of chunks is used again: */
+    b2i_shown shown;
+    uint64_t reuse_no; /* the commit after which it was the last time */
 };
 
 #endif
