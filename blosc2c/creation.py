@@ -91,7 +91,7 @@ def _new_array(shape: Any, dtype: Any, kwargs: Mapping[str, Any], source: Any = 
     if given is None and source is not None and full.codec in _SLOW_CODECS:
         blocks = _fitting_blocks(source, shape, dt, chunks, blocks)
     nd = new_nd(shape, chunks, blocks, dt.itemsize)
-    full.typesize, full.blocksize = dt.itemsize, int(lib.b2c_nd_blocksize(nd))
+    full.set_sizes(dt.itemsize, int(lib.b2c_nd_blocksize(nd)))
     dparams = to_dparams(rest.get("dparams"))
     storage = split_storage(rest, "the constructor of an NDArray", KeyError)
     if storage.mode == "r" and storage.path is not None:

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from enum import Enum
-from operator import index
+from operator import index, is_, itemgetter
 from typing import Any, TypeVar, cast
 
 from . import _ffi
@@ -249,7 +249,7 @@ class CParams:
     filters_meta: Sequence[int] = field(default_factory=lambda: [0] * MAX_FILTERS)
     tuner: Tuner | int | str = Tuner.STUNE
 
-    _checked = None  # the fields when they were right, lists as copies
+    _checked = None  # the fields when they were right, and copies of the lists among them
 
     def __post_init__(self) -> None:
         self.codec = to_enum(Codec, self.codec, "codec", user_ids=True)
@@ -264,15 +264,28 @@ class CParams:
         self.tuner = to_enum(Tuner, self.tuner, "tuner")
         if self.tuner is not Tuner.STUNE:
             raise ParameterError("tuner BTUNE is a plugin that is not available", field="tuner")
-        self._checked = self._fields()
+        self._keep_checked()
 
-    def _fields(self) -> list[Any]:
-        """What can be compared with the fields of another moment: copies of lists, nothing unusual."""
-        values = [self.__dict__[name] for name in field_names(CParams)]
-        return [
-            list(value) if type(value) is list else value if isinstance(value, int | Enum) else object()
-            for value in values
-        ]
+    def _keep_checked(self) -> None:
+        self._checked = _cparams_fields(self.__dict__), [*self.filter_members()], [*self.filters_meta]
+
+    def _is_checked(self) -> bool:
+        """Whether all fields are the very objects that were right."""
+        if self._checked is None:
+            return False
+        values, *lists = self._checked
+        if not all(map(is_, values, _cparams_fields(self.__dict__))):
+            return False
+        now = self.filter_members(), self.filters_meta
+        return all(len(a) == len(b) and all(map(is_, a, b)) for a, b in zip(lists, now, strict=True))
+
+    def set_sizes(self, typesize: int, blocksize: int) -> None:
+        """Both fields anew, and no others are to be checked again for that."""
+        was_checked = self._is_checked()
+        self.typesize = to_int(typesize, "typesize", 1, MAX_TYPESIZE)
+        self.blocksize = to_int(blocksize, "blocksize", 0, MAX_BLOCKSIZE)
+        if was_checked:
+            self._keep_checked()
 
     def _check_filters(self) -> None:
         given = self.filters
@@ -301,10 +314,11 @@ class CParams:
         """Another one, whose fields are checked if they have changed since construction."""
         made = CParams.__new__(CParams)
         made.__dict__.update(self.__dict__)
-        if self._checked != self._fields():
-            made.__post_init__()
-        else:
+        if self._is_checked():
             made.filters, made.filters_meta = [*self.filter_members()], [*self.filters_meta]
+            made._keep_checked()
+        else:
+            made.__post_init__()
         return made
 
     def filter_members(self) -> list[Filter | int]:
@@ -313,7 +327,7 @@ class CParams:
 
     def to_c(self, out: Any = None) -> Any:
         """Fill (or make) a b2c_cparams; fields changed since construction are checked again."""
-        if self._checked != self._fields():
+        if not self._is_checked():
             self.__post_init__()
         c = ffi.new("b2c_cparams *") if out is None else out
         lib.b2c_cparams_init(c)
@@ -345,6 +359,9 @@ class CParams:
             filters=list(c.filters),
             filters_meta=list(c.filters_meta),
         )
+
+
+_cparams_fields = itemgetter(*(f.name for f in fields(CParams)))
 
 
 @dataclass
