@@ -297,7 +297,7 @@ def _copy(source: NDArray, dtype: Any, kwargs: dict[str, Any]) -> NDArray:
             new.schunk.copy_chunks(source.schunk)
         else:
             fill_from(new, source)
-            new.vlmeta.update(source.vlmeta.getall())
+            new.vlmeta.update(source.vlmeta.stored())
 
     return _build(source.shape, dt, kwargs, of_one_state(fill))
 
@@ -624,7 +624,8 @@ def _inherit_partition(chunks: Shape, blocks: Shape, kwargs: dict[str, Any]) -> 
 def _inherit_metas(source: NDArray, kwargs: dict[str, Any]) -> None:
     """Make the fixed metalayers of `source` the default."""
     if "storage" not in kwargs and kwargs.get("meta") is None:
-        kwargs["meta"] = {name: source.meta[name] for name in source.meta if name not in _OWN_META}
+        names = [name for name in source.meta if name not in _OWN_META]
+        kwargs["meta"] = {name: metas.Stored(source.meta.raw(name)) for name in names}
 
 
 def _takes_over(kwargs: Mapping[str, Any]) -> bool:
@@ -830,7 +831,7 @@ def concat(arrays: Sequence[Any], /, axis: int = 0, **kwargs: Any) -> NDArray:
     def fill(new: NDArray) -> None:
         fill_from(new, joined, takes_over)
         if isinstance(first, NDArray):
-            new.vlmeta.update(first.vlmeta.getall())
+            new.vlmeta.update(first.vlmeta.stored())
 
     return _build(joined.shape, dtype, _inherit(first, kwargs), of_one_state(fill))
 

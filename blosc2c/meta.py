@@ -21,9 +21,13 @@ if TYPE_CHECKING:
 _MAX_NAME_LEN: int = lib.B2C_MAX_NAME_LEN
 
 
+class Stored(bytes):
+    """The bytes of a metalayer in the place of its value: they may be no msgpack, or that of another writer."""
+
+
 def encode(value: Any) -> bytes:
     """`value` as msgpack; TypeError for what a metalayer cannot hold."""
-    return packed_values.pack(value)
+    return value if type(value) is Stored else packed_values.pack(value)
 
 
 def decode(stored: bytes, name: str, schunk: SChunk) -> Any:
@@ -350,6 +354,10 @@ class VLMeta(MutableMapping[str, Any]):
     def getall(self) -> dict[str, Any]:
         """All values by name; LimitError when they decode to more than one vlmetalayer may."""
         return {name: decode(packed, name, self._schunk()) for name, packed in self.each()}
+
+    def stored(self) -> dict[str, Stored]:
+        """All by name as they are stored, for update(); LimitError as getall()."""
+        return {name: Stored(packed) for name, packed in self.each()}
 
     def to_dict(self) -> dict[bytes, Any]:
         """All values by name, which is bytes here, as in Python-Blosc2; see getall()."""

@@ -191,6 +191,8 @@ class _Decoder:
             )
         except msgpack.StackError:  # some 500 or 1000, without a text
             raise _too_deep() from None
+        except msgpack.FormatError:  # without a text as well
+            raise FormatError("it is no msgpack") from None
         self.depth -= 1
         return value
 

@@ -746,7 +746,7 @@ class SChunk(Editing, Callbacks, VLBlocks, Explained):
             else:
                 for nchunk in range(self.nchunks):
                     new.append_data(self.decompress_chunk(nchunk))
-                new.vlmeta[:] = self.vlmeta[:]
+                new.vlmeta.update(self.vlmeta.stored())
         return new
 
     # ---- life --------------------------------------------------------------

@@ -5,9 +5,11 @@ from __future__ import annotations
 
 import time
 
+import numpy as np
 import pytest
 
 import blosc2c as b2
+from blosc2c.meta import Stored
 
 N = 8192  # as many as a frame may have
 
@@ -104,3 +106,28 @@ def test_names_and_parameters_follow_every_change(tmp_path):
         assert (s.cparams.clevel, s.cparams.nthreads) == (7, 1)
         s.cparams = {"nthreads": 2}
         assert (s.cparams.clevel, s.cparams.nthreads) == (7, 2)
+
+
+COPIES = {
+    "copy": lambda a, **kwargs: a.copy(**kwargs),
+    "other parameters": lambda a, **kwargs: a.copy(cparams={"clevel": 1}, **kwargs),
+    "astype": lambda a, **kwargs: a.astype("f4", **kwargs),
+    "concat": lambda a, **kwargs: b2.concat([a, a], **kwargs),
+    "save": lambda a, urlpath: b2.save(a, urlpath) or b2.open(urlpath),
+    "super-chunk": lambda a, **kwargs: a.schunk.copy(**kwargs),
+    "super-chunk, other parameters": lambda a, **kwargs: a.schunk.copy(cparams={"clevel": 1}, **kwargs),
+}
+
+
+@pytest.mark.parametrize("name", COPIES)
+def test_copies_keep_the_bytes_of_other_writers(name, tmp_path):
+    """Which may be no msgpack, or in another form than ours."""
+    fixed, variable = bytes([0xC1, 0xFF, 0x00]), bytes([0xCA, 0x3F, 0x80, 0, 0])
+    a = b2.asarray(np.arange(100), meta={"fixed": Stored(fixed)})
+    a.vlmeta.update({"odd": Stored(fixed), "float32": Stored(variable), "plain": [1, 2]})
+    with COPIES[name](a, urlpath=str(tmp_path / "copy.b2nd")) as made:
+        assert made.meta.raw("fixed") == fixed
+        assert made.vlmeta.raw("odd") == fixed and made.vlmeta.raw("float32") == variable
+        assert made.vlmeta["float32"] == 1.0 and made.vlmeta["plain"] == [1, 2]
+        with pytest.raises(b2.CorruptError, match="'odd' cannot be read: .*msgpack"):
+            made.vlmeta["odd"]
