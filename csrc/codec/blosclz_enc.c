@@ -284,7 +284,8 @@ static bool shrinks(const uint8_t *p, size_t n, size_t limit, sight *seen)
             continue;
         }
         size += literals_len(at - anchor) + (far ? 4 : 2) + match / 255;
-        const bool is_word = are_letters(word) && match >= MIN_WORD && match <= MAX_WORD;
+        const bool is_run = at - from == 1;
+        const bool is_word = !is_run && are_letters(word) && match >= MIN_WORD && match <= MAX_WORD;
         seen->matches += match;
         seen->words += is_word ? match : 0;
         at += match;
@@ -298,6 +299,25 @@ static bool shrinks(const uint8_t *p, size_t n, size_t limit, sight *seen)
         stop = at < end && limit - size < end - at ? at + (limit - size) + 1 : end;
     }
     return size + literals_len(n - anchor) <= limit;
+}
+
+/*
+ * Whether bytes stay for eight or more, and then rise or fall by the same, as those of evenly
+ * spaced numbers do: they are the same ones again 256 steps later, which a look may be too short to
+ * see.
+ */
+static bool are_stairs(const uint8_t *p, size_t n)
+{
+    const size_t most = n / 8, most_others = most / 16;
+    uint8_t step = 0;
+    size_t nsteps = 0, nothers = 0;
+    for (size_t i = 1; i < n && nsteps <= most && nothers <= most_others; i++) {
+        const uint8_t d = (uint8_t)(p[i] - p[i - 1]);
+        step = step == 0 ? d : step;
+        nsteps += d != 0;
+        nothers += d != 0 && d != step;
+    }
+    return nsteps <= most && nothers <= most_others;
 }
 
 /*
@@ -316,6 +336,9 @@ static size_t worth(const look *at, const uint8_t *src, size_t n, sight *seen)
     }
     if (at->least_ratio >= TO_HALF && n >= MIN_LOOK && n <= SOON_DONE &&
         shrinks(src + n - n / 8, n / 8, n / 8 / 3, seen)) {
+        return n - 1;
+    }
+    if (at->least_ratio >= TO_HALF && are_stairs(src + n - left, len)) {
         return n - 1;
     }
     len /= 4;
