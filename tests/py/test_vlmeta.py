@@ -129,5 +129,5 @@ def test_copies_keep_the_bytes_of_other_writers(name, tmp_path):
         assert made.meta.raw("fixed") == fixed
         assert made.vlmeta.raw("odd") == fixed and made.vlmeta.raw("float32") == variable
         assert made.vlmeta["float32"] == 1.0 and made.vlmeta["plain"] == [1, 2]
-        with pytest.raises(b2.CorruptError, match="'odd' cannot be read: .*msgpack"):
+        with pytest.raises(b2.CorruptError, match="'odd' cannot be read: it is no msgpack"):
             made.vlmeta["odd"]
