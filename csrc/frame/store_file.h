@@ -134,8 +134,8 @@ void b2i_file_drop(b2i_store *store, b2i_entry entry, uint64_t cbytes);
 /* What is to stand at 'at', at the end of a packed frame's chunks, and tells of dead bytes. */
 void b2i_file_dead_make(uint64_t at, uint64_t dead, uint8_t out[B2I_DEAD_LEN]);
 
-/* Takes over what the last writer of a packed frame has told. */
-b2c_status b2i_file_dead_read(b2i_file_store *f, b2c_error *err);
+/* Takes over what the last writer of a packed frame has told, if that can be read. */
+void b2i_file_dead_read(b2i_file_store *f);
 
 /* After a commit. */
 void b2i_file_stamp_free(b2i_file_store *f, const b2i_state *now);

@@ -522,8 +522,11 @@ b2c_status b2i_file_recover(b2i_store *store, b2c_schunk *s, b2c_error *err)
         b2i_file_tidy(f);
     }
     B2I_TRY(read_commit(f, &c, &found, err));
+    if (!found && store->is_writable) {
+        b2i_file_dead_read(f);
+    }
     if (!found) {
-        return store->is_writable ? b2i_file_dead_read(f, err) : B2C_OK;
+        return B2C_OK;
     }
     bool is_behind = true;
     if (store->is_writable) {

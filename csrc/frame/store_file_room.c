@@ -41,20 +41,19 @@ void b2i_file_dead_make(uint64_t at, uint64_t dead, uint8_t out[B2I_DEAD_LEN])
     b2i_st64le(out + 8, dead);
 }
 
-b2c_status b2i_file_dead_read(b2i_file_store *f, b2c_error *err)
+void b2i_file_dead_read(b2i_file_store *f)
 {
     uint8_t bytes[B2I_DEAD_LEN];
-    if (f->end < sizeof bytes) {
-        return B2C_OK;
+    const uint64_t at = f->end - sizeof bytes;
+    if (f->end < sizeof bytes ||
+        f->io->ops->read(f->io, f->header_len + at, bytes, sizeof bytes, NULL) != B2C_OK) {
+        return;
     }
-    uint64_t at = f->end - sizeof bytes;
-    B2I_TRY(f->io->ops->read(f->io, f->header_len + at, bytes, sizeof bytes, err));
-    uint64_t dead = b2i_ld64le(bytes + 8);
+    const uint64_t dead = b2i_ld64le(bytes + 8);
     if (memcmp(bytes, dead_magic, sizeof dead_magic) == 0 && dead <= f->end &&
         b2i_ld32le(bytes + 4) == dead_hash(at, dead)) {
         f->dead = dead;
     }
-    return B2C_OK;
 }
 
 /* ---- room that is free ---- */

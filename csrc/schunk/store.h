@@ -125,8 +125,7 @@ enum { B2I_SINCE_LEN = 16 }; /* as a fingerprint */
 
 /* The commit whose state is shown. */
 typedef struct b2i_shown {
-    uint8_t
-        since[B2I_SINCE_LEN]; /* tells the packed frame from others after which they are counted */
+    uint8_t since[B2I_SINCE_LEN]; /* tells the packed frame from which they are counted */
     uint64_t no;
 } b2i_shown;
 
