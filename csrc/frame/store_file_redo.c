@@ -275,7 +275,10 @@ typedef struct step {
     bool is_unchecked; /* and that is no checksum for readers */
 } step;
 
-/* What a pointer at 'end' leads to: a chunk in front of it, whose record bears the same hash. */
+/*
+ * What a pointer at 'end' leads to: a chunk in front of it, whose record bears the same hash.  It
+ * and what belongs to it end there, too: others are put behind the pointer.
+ */
 static b2c_status look_at_pointer(const b2i_redo_log *log, step *out, b2c_error *err)
 {
     uint8_t bytes[B2I_POINTER_LEN], record[B2I_RECORD_LEN];
@@ -291,7 +294,9 @@ static b2c_status look_at_pointer(const b2i_redo_log *log, step *out, b2c_error 
     out->place.entry = entry;
     out->len = sizeof bytes;
     B2I_TRY(read_head(&out->place, &out->head, record, sizeof record, &found, err));
-    out->has_record = found && b2i_ld64le(record + 8) == hash;
+    uint64_t len = out->head.cbytes;
+    len += found ? b2i_record_extent(b2i_span_of(record, sizeof record), &out->head, entry) : 0;
+    out->has_record = found && len <= end - entry && b2i_ld64le(record + 8) == hash;
     return B2C_OK;
 }
 

@@ -696,6 +696,74 @@ static void test_special(int64_t chunksize, uint32_t typesize, uint8_t kind)
     b2c_schunk_free(s);
 }
 
+/* ---- pointers that a stranger made ---- */
+
+/* What XXH3 made its last step of. */
+static uint64_t undo_last_step(uint64_t hash)
+{
+    const uint64_t factor = 0x165667919E3779F9;
+    uint64_t inverse = factor;
+    for (int i = 0; i < 6; i++) {
+        inverse *= 2 - factor * inverse;
+    }
+    hash = (hash ^ hash >> 32) * inverse;
+    return hash ^ hash >> 37;
+}
+
+/* Gives n bytes, 17 to 128, the hash by their last 16, which count as x * y: y is made 1. */
+static void give_hash(uint8_t *p, size_t n, uint64_t hash)
+{
+    const uint64_t secret_x = 0xDB979083E96DD4DE, secret_y = 0x1F67B3B7A4A44072;
+    b2i_st64le(p + n - 16, secret_x);
+    b2i_st64le(p + n - 8, secret_y ^ 1);
+    uint64_t others = undo_last_step(b2i_xxh3_64(b2i_span_of(p, n)));
+    b2i_st64le(p + n - 16, secret_x ^ (undo_last_step(hash) - others));
+    CHECK(b2i_xxh3_64(b2i_span_of(p, n)) == hash);
+}
+
+/* The log names a sound chunk that holds the pointer itself: others are put behind that. */
+static void test_chunk_over_pointer(void)
+{
+    enum { LEN = 128, FRONT = HEAD };
+    const b2i_redo redo = { B2I_REDO_APPEND, NCHUNKS };
+    uint8_t record[COMMIT_LEN], chunk[LEN] = { 0 };
+    b2i_redo_log log = { .seq = 0 };
+    b2i_buf records = { 0 };
+    b2c_cparams cparams;
+    b2c_schunk *s;
+    b2c_schunk_info info;
+    size_t len;
+    leave(B2C_STORAGE_FILE, 0, NCHUNKS);
+    CHECK_EQ(open_left(B2C_OPEN_READ, NULL, &s), B2C_OK);
+    b2c_schunk_info_get(s, &info);
+    b2c_schunk_free(s);
+    load_record(record);
+    uint64_t place = b2i_ld64le(record + AT_END);
+    memcpy(log.base, record + 80, sizeof log.base);
+    b2c_cparams_init(&cparams);
+    cparams.clevel = 0;
+    CHECK_EQ(b2c_compress(ctx, &cparams, data_of(0), LEN - HEAD, chunk, LEN, &len, &err), B2C_OK);
+    CHECK_EQ(len, LEN);
+    b2i_pointer_make(&log, &redo, place, b2i_span_of("any", 3), chunk + FRONT);
+    give_hash(chunk, LEN, b2i_xxh3_64(b2i_span_of("any", 3)));
+    CHECK_EQ(b2i_records_make(b2i_span_of(chunk, LEN), place, b2i_span_of(NULL, 0), false, &records,
+                              &err),
+             B2C_OK);
+    FILE *f = fopen(left, "r+b");
+    CHECK(f != NULL && fseek(f, (long)(info.header_len + place), SEEK_SET) == 0 &&
+          fwrite(chunk, LEN, 1, f) == 1 && fwrite(records.p, records.n, 1, f) == 1);
+    fclose(f);
+    b2i_buf_free(&records);
+    b2i_st64le(record + AT_END, place + FRONT);
+    store_record(record);
+    check_left(NCHUNKS); /* the pointer is none */
+    CHECK_EQ(open_left(B2C_OPEN_UPDATE, NULL, &s), B2C_OK);
+    append(s, NCHUNKS);
+    check_chunks(s, NCHUNKS + 1, 0, B2C_OK);
+    CHECK_EQ(b2c_schunk_close(s, &err), B2C_OK);
+    check_left(NCHUNKS + 1);
+}
+
 /* ---- flushing ---- */
 
 static int nsynced;
@@ -785,6 +853,7 @@ int main(void)
     test_missing_files(CHUNK);
     test_missing_files(0);
     test_exact_limit();
+    test_chunk_over_pointer();
     test_flush();
     test_special(CHUNK, 1, B2C_SPECIAL_ZERO);
     test_special(0, 1, B2C_SPECIAL_ZERO);
