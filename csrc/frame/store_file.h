@@ -76,7 +76,7 @@ typedef struct b2i_file_store {
     uint64_t pointers_at, pointers_len; /* a run of pointers since the last commit */
     uint64_t begin_end;                 /* state at the start of a transaction */
     size_t begin_nfree;
-    bool begin_dirty;
+    bool begin_dirty, begin_draft;
 } b2i_file_store;
 
 /* Whether a commit must be on the medium when it is done. */

@@ -519,6 +519,7 @@ void b2i_file_begin(b2i_store *store)
     f->begin_nfree = f->nfree;
     f->begin_end = f->end;
     f->begin_dirty = f->is_dirty;
+    f->begin_draft = f->old_io != NULL;
 }
 
 void b2i_file_rollback(b2i_store *store)
@@ -529,6 +530,9 @@ void b2i_file_rollback(b2i_store *store)
     }
     f->nfree = f->begin_nfree;
     f->end = f->begin_end;
+    if (!f->begin_draft) {
+        b2i_file_drop_draft(f); /* else nobody but this writer could make one */
+    }
     f->is_dirty = f->base.is_unborn ? f->begin_dirty : f->is_dirty; /* closed, it leaves nothing */
     f->chain_broken = true; /* stale records may lie behind 'end' */
 }

@@ -574,6 +574,46 @@ static void test_opening_sizes_beside_edits(uint8_t storage)
     CHECK_EQ(b2c_schunk_close(writer, &err), B2C_OK);
 }
 
+/* ---- edits of an empty frame that fail ---- */
+
+/* What was begun of them keeps nobody waiting. */
+static void test_failed_first_edit(bool in_transaction)
+{
+    const uint64_t numbers[] = { 0, 7 }; /* the second one is not there */
+    const char *path = path_of(in_transaction ? "failed_in" : "failed");
+    uint8_t data[CHUNK] = { 1 };
+    b2c_schunk_info info;
+    int change;
+    b2c_schunk *from = make(B2C_STORAGE_MEMORY, NULL, CHUNK);
+    CHECK_EQ(b2c_schunk_append(from, ctx, data, CHUNK, &err), B2C_OK);
+    b2c_schunk_free(make(B2C_STORAGE_FILE, path, CHUNK));
+    b2c_schunk *a = open_as(path, B2C_OPEN_UPDATE | B2C_OPEN_LOCK);
+    b2c_schunk *b = open_as(path, B2C_OPEN_UPDATE | B2C_OPEN_LOCK);
+    for (uint64_t n = 1; n < 3; n++) {
+        if (in_transaction) {
+            CHECK_EQ(b2c_schunk_begin(a, &err), B2C_OK);
+        }
+        CHECK_EQ(b2c_schunk_copy_some(from, numbers, 2, a, &err), B2C_E_RANGE);
+        if (in_transaction) {
+            CHECK_EQ(b2c_schunk_commit(a, &err), B2C_E_ARGUMENT);
+        }
+        b2c_schunk_info_get(a, &info);
+        CHECK_EQ(info.nchunks, n - 1);
+        CHECK_EQ(b2c_schunk_append(b, ctx, data, CHUNK, &err), B2C_OK);
+        CHECK_EQ(b2c_schunk_refresh(a, &change, &err), B2C_OK);
+        b2c_schunk_info_get(a, &info);
+        CHECK_EQ(info.nchunks, n);
+    }
+    CHECK_EQ(b2c_schunk_copy_some(from, numbers, 1, a, &err), B2C_OK);
+    CHECK_EQ(b2c_schunk_close(b, &err), B2C_OK);
+    CHECK_EQ(b2c_schunk_close(a, &err), B2C_OK);
+    a = open_as(path, B2C_OPEN_READ);
+    b2c_schunk_info_get(a, &info);
+    CHECK_EQ(info.nchunks, 3);
+    b2c_schunk_free(a);
+    b2c_schunk_free(from);
+}
+
 /* ---- two that make a frame in one directory at the same moment ---- */
 
 static b2c_status second;
@@ -624,6 +664,8 @@ int main(void)
     }
     test_who_holds_it();
     test_making_at_once();
+    test_failed_first_edit(false);
+    test_failed_first_edit(true);
     test_replaced_array();
     test_changed_array();
     test_slashes();
