@@ -311,7 +311,13 @@ static b2c_status look(const b2i_file_store *f, uint64_t size, uint64_t end, uin
     if (out->head.nbytes > 0) {
         out->len = out->head.cbytes + (uint64_t)b2i_records_len(&out->head) + B2I_REDO_LEN;
     }
-    return out->has_record ? B2C_OK : look_at_pointer(&log, out, err);
+    if (!out->has_record) {
+        B2I_TRY(look_at_pointer(&log, out, err));
+    }
+    /* A writer chooses other slots before chunks reach them: the next commit goes there. */
+    bool has_room = end <= f->region_at && out->len <= f->region_at - end;
+    out->has_record = out->has_record && has_room;
+    return B2C_OK;
 }
 
 static b2c_status fail_log(uint64_t at, b2c_error *err)

@@ -764,6 +764,53 @@ static void test_chunk_over_pointer(void)
     check_left(NCHUNKS + 1);
 }
 
+/* The log names a sound chunk that holds the slots, into which the next commit goes. */
+static void test_chunk_over_slots(void)
+{
+    static uint8_t all[4 << 20];
+    const b2i_redo redo = { B2I_REDO_APPEND, NCHUNKS };
+    uint8_t record[COMMIT_LEN], redo_bytes[B2I_REDO_LEN];
+    b2i_redo_log log = { .seq = 0 };
+    b2i_buf records = { 0 };
+    b2c_cparams cparams;
+    b2c_schunk *s;
+    b2c_schunk_info info;
+    size_t len;
+    leave(B2C_STORAGE_FILE, 0, NCHUNKS);
+    CHECK_EQ(open_left(B2C_OPEN_READ, NULL, &s), B2C_OK);
+    b2c_schunk_info_get(s, &info);
+    b2c_schunk_free(s);
+    load_record(record);
+    uint64_t place = b2i_ld64le(record + AT_END);
+    memcpy(log.base, record + 80, sizeof log.base);
+    b2i_redo_make(&log, &redo, redo_bytes);
+    FILE *f = fopen(left, "r+b");
+    CHECK(f != NULL && fseek(f, (long)(info.header_len + place), SEEK_SET) == 0);
+    size_t n = f == NULL ? 0 : fread(all, 1, sizeof all / 2, f);
+    CHECK(n > b2i_ld64le(record + AT_REGION) - place && n < sizeof all / 2);
+    n += 3 * (size_t)b2i_ld64le(record + AT_SLOT_CAP); /* all three */
+    memcpy(all + sizeof all / 2, all + HEAD, n - HEAD);
+    b2c_cparams_init(&cparams);
+    cparams.clevel = 0;
+    CHECK_EQ(b2c_compress(ctx, &cparams, all + sizeof all / 2, n - HEAD, all, n, &len, &err),
+             B2C_OK);
+    CHECK_EQ(len, n);
+    CHECK_EQ(b2i_records_make(b2i_span_of(all, n), place,
+                              b2i_span_of(redo_bytes, sizeof redo_bytes), false, &records, &err),
+             B2C_OK);
+    CHECK(fseek(f, (long)(info.header_len + place), SEEK_SET) == 0 && fwrite(all, n, 1, f) == 1 &&
+          fwrite(records.p, records.n, 1, f) == 1);
+    fclose(f);
+    b2i_buf_free(&records);
+    check_left(NCHUNKS); /* no writer has put it there */
+    CHECK_EQ(open_left(B2C_OPEN_UPDATE, NULL, &s), B2C_OK);
+    CHECK_EQ(b2c_schunk_vlmeta_set(s, ctx, "name", "value", 5, &err), B2C_OK);
+    check_chunks(s, NCHUNKS, NCHUNKS, B2C_OK);
+    CHECK_EQ(b2c_schunk_decode_chunk(s, ctx, NCHUNKS, all, sizeof all, &len, &err), B2C_E_RANGE);
+    CHECK_EQ(b2c_schunk_close(s, &err), B2C_OK);
+    check_left(NCHUNKS);
+}
+
 /* ---- flushing ---- */
 
 static int nsynced;
@@ -854,6 +901,7 @@ int main(void)
     test_missing_files(0);
     test_exact_limit();
     test_chunk_over_pointer();
+    test_chunk_over_slots();
     test_flush();
     test_special(CHUNK, 1, B2C_SPECIAL_ZERO);
     test_special(0, 1, B2C_SPECIAL_ZERO);
