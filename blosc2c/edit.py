@@ -338,15 +338,17 @@ class Editing:
             if self._in_transaction:
                 yield
                 return
-            check(lib.b2c_schunk_begin(ptr, err), err, self.urlpath)
-            self._in_transaction = True
+            status = lib.B2C_OK  # and not what begin() gives, as long as a signal handler has kept it
             try:
+                status = lib.b2c_schunk_begin(ptr, err)
+                check(status, err, self.urlpath)
+                self._in_transaction = True
                 yield
                 check(lib.b2c_schunk_commit(self.handle.get(), err), err, self.urlpath)
                 self._in_transaction = False
             except BaseException:
                 self._in_transaction = False
-                if not self.handle.is_closed:
+                if status == lib.B2C_OK and not self.handle.is_closed:
                     # After a failed commit there may be nothing left to roll back: the edits are still shown.
                     lib.b2c_schunk_rollback(ptr, err)
                     self.handle.tell(ptr)

@@ -408,3 +408,28 @@ def test_a_handler_that_closes_what_is_edited(on_signal, n):
         assert raised is None
     assert any("closed" in text for text in told)
     assert n == 1 or any("signal handler" in text for text in told), told  # an append takes one step in C
+
+
+@pytest.mark.skipif(sys.implementation.name != "cpython", reason="steps are CPython's")
+def test_an_exception_at_any_step_of_a_transaction(on_signal, tmp_path):
+    """None is left open, in which later edits would stay until they are lost."""
+    on_signal(stop)
+    path = tmp_path / "f"
+
+    def make() -> b2.SChunk:
+        return b2.SChunk(data=bytes(8), chunksize=8, urlpath=path, mode="w")
+
+    def edit() -> None:
+        with s.transaction():
+            pass
+
+    s = make()
+    for exc in Steps(edit):
+        if exc is not None:
+            exc.__traceback__ = None  # it would hold what __enter__() has given before there was a block
+        s.append_data(bytes(8))
+        s.close()
+        with b2.open(path) as stored:
+            assert stored.nchunks == 2
+        s = make()
+    s.close()
