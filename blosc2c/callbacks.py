@@ -160,17 +160,22 @@ class Callbacks:
     def _set(self, kind: str, function: Any, worker: _Filter | None) -> None:
         """Make `worker` the super-chunk's filter of a kind; None: no more."""
         setter, funcs = _KINDS[kind]
+        called = None if worker is None else _Called(function, worker)
         with self.handle.writing() as ptr:
-            old = self.handle.called.pop(kind, None)
-            if old is not None and funcs.get(old.name) is old.function:
-                del funcs[old.name]
-            if worker is None:
+            # A signal handler may raise at any step: what C calls is kept until it calls another.
+            kept = self.handle.called.setdefault(kind, [])
+            kept.append(called)
+            if called is None:
                 setter(ptr, ffi.NULL, ffi.NULL)
-                return
-            called = _Called(function, worker)
-            setter(ptr, lib.user_block, called.address)
-            self.handle.called[kind] = called
-            funcs[called.name] = function
+            else:
+                setter(ptr, lib.user_block, called.address)
+            replaced = kept[:-1]
+            del kept[:-1]
+            for old in filter(None, replaced):
+                if funcs.get(old.name) is old.function:
+                    del funcs[old.name]
+            if called is not None:
+                funcs[called.name] = function
 
     def _decorator(
         self, kind: str, input_dtype: npt.DTypeLike, output_dtype: npt.DTypeLike | None
@@ -269,7 +274,7 @@ class Callbacks:
         return decorate
 
     def _remove(self, kind: str, func_name: str) -> None:
-        called = self.handle.called.get(kind)
+        called = self.handle.called.get(kind, [None])[-1]
         if called is None or called.name != func_name:
             now = "none" if called is None else repr(called.name)
             raise NotFoundError(f"there is no {kind}filter {func_name!r}, but {now}", field="func_name")

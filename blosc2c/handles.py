@@ -103,7 +103,7 @@ class Handle:
         self._followers: dict[int, weakref.ref[Any]] = {}  # by id(); a WeakSet takes far longer
         self._views = bytearray()  # each reader has one
         self.turn = ffi.new(_TURN, {"schunk": ptr, "is_open": True})
-        self.called: dict[str, Any] = {}  # what C calls for it, by kind
+        self.called: dict[str, list[Any]] = {}  # what C calls for it, the last of each kind
         _handles[id(self)] = _by_address[self._address] = weakref.ref(self)
 
     def __getattr__(self, name: str) -> Any:

@@ -136,11 +136,13 @@ def _register(plugin: Any, worker: Any, call: Any, noun: str) -> None:
     plugin.user = handle = ffi.new_handle(worker)
     err = new_error()
     _ffi.may_call_back()
+    _alive.append(handle)  # before C has it: a signal handler may raise when the call returns
     status = call(plugin, err)
+    if status != lib.B2C_OK:
+        _alive.remove(handle)
     if status == lib.B2C_E_EXISTS:
         raise ParameterError(f"{noun} {plugin.id} is there already", field="id")
     check(status, err)
-    _alive.append(handle)
 
 
 def register_codec(

@@ -433,3 +433,36 @@ def test_an_exception_at_any_step_of_a_transaction(on_signal, tmp_path):
             assert stored.nchunks == 2
         s = make()
     s.close()
+
+
+@pytest.mark.skipif(sys.implementation.name != "cpython", reason="steps are CPython's")
+def test_an_exception_while_a_postfilter_is_replaced(on_signal):
+    """C calls the one or the other, which is there."""
+    on_signal(stop)
+    s = b2.SChunk(data=A[:10], cparams={"typesize": 8}, dparams={"nthreads": 1})
+
+    def replace() -> None:
+        s.postfilter("i8")(lambda *given: np.add(given[0], 1, out=given[1]))
+
+    replace()
+    for exc in Steps(replace):
+        if exc is not None:
+            exc.__traceback__ = None  # it would keep what is replaced
+        _ = [ffi.new_handle(object()) for _ in range(50)]  # in the place of one that is gone
+        assert s[:] == (A[:10] + 1).tobytes()
+
+
+def test_an_exception_when_a_codec_has_been_registered(monkeypatch):
+    plugins = importlib.import_module("blosc2c.plugins")
+    monkeypatch.setattr(plugins, "lib", Interrupting("b2c_register_filter", stop))
+
+    def flip(*given) -> None:
+        np.invert(given[0], out=given[1])
+
+    with pytest.raises(Stop):
+        b2.register_filter(252, flip, flip)
+    monkeypatch.undo()
+    gc.collect()
+    _ = [ffi.new_handle(object()) for _ in range(50)]
+    data = A[:100].tobytes()
+    assert b2.decompress2(b2.compress2(data, filters=[252], filters_meta=[0])) == data
