@@ -36,7 +36,12 @@ def array_from(src: Any, nbytes: int, dtype: Any = "u1") -> np.ndarray[Any, Any]
 
 def give_back(array: np.ndarray[Any, Any], dst: Any, nbytes: int) -> None:
     """The first bytes of an array to memory of C's."""
-    ffi.memmove(dst, ffi.from_buffer(array.view("u1")), nbytes)
+    src = ffi.from_buffer(array.view("u1"))
+    if len(src) < nbytes:
+        raise ParameterError(
+            "a callback has resized its output", field="output", expected=nbytes, actual=len(src)
+        )
+    ffi.memmove(dst, src, nbytes)
 
 
 def result_of(block: Any, call: Callable[[], None]) -> int:

@@ -345,6 +345,23 @@ def test_wrong_sizes_of_outputs():
         b2.compress2(make("ramp", 8000), **cparams(filters=[new_filter(forward, forward)]))
 
 
+def test_outputs_that_are_resized(schunk):
+    """Nothing is read behind their end."""
+
+    def short(output):
+        output.resize(1, refcheck=False)
+        return 4000
+
+    shrink = new_filter(lambda *given: short(given[1]), lambda *given: short(given[1]))
+    encoder = new_codec(lambda *given: short(given[1]), decode)
+    for params in (cparams(filters=[shrink]), cparams(encoder)):
+        with pytest.raises(b2.ParameterError, match="resized"):
+            b2.compress2(make("ramp", 8000), **params)
+    schunk.prefilter("<i4")(lambda *given: short(given[1]))
+    with pytest.raises(b2.ParameterError, match="resized"):
+        schunk.append_data(make("ramp", 4000))
+
+
 def test_damaged_streams_reach_the_decoder():
     data = np.tile(np.arange(4, dtype="u1"), 4000).tobytes()
     chunk = bytearray(b2.compress2(data, **cparams(CODEC, typesize=1, codec_meta=5)))
