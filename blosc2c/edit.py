@@ -350,6 +350,7 @@ class Editing:
                 self._in_transaction = False
                 if status == lib.B2C_OK and not self.handle.is_closed:
                     # After a failed commit there may be nothing left to roll back: the edits are still shown.
+                    self.handle.is_untold = True
                     lib.b2c_schunk_rollback(ptr, err)
                     self.handle.tell(ptr)
                 raise

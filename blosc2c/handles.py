@@ -80,6 +80,7 @@ class Handle:
     is_new = False  # made here, not opened: its metalayers may have any size
     may_outdate = False  # others may change what it was opened on; told to `turn` as well
     nstates = 0  # how often it has shown another state
+    is_untold = False  # and its followers may not know, for a signal handler may raise
     # Damaged chunks, which are read as zeros, and what is wrong; None: that is an error.
     damage: dict[int, BaseException] | None = None
     _facts: tuple[Any, int] | None = None  # see info()
@@ -125,7 +126,7 @@ class Handle:
         self._update()
 
     def _update(self) -> None:
-        is_open = not self._nwriters and self._ptr is not None and self._locks is None
+        is_open = not (self._nwriters or self._ptr is None or self._locks is not None or self.is_untold)
         lib.b2i_turn_open(self.turn, is_open)
 
     @property
@@ -149,7 +150,9 @@ class Handle:
             return leave
         leave(None, None, None)
         if self in thread_local.lent:  # whoever holds it waits for this thread
-            self.get()
+            ptr = self.get()
+            if self.is_untold:
+                self.tell(ptr)
             return memoryview(self._views).__exit__
         return self._enter_in_turn()
 
@@ -165,6 +168,8 @@ class Handle:
                 while self._nwaiting and self._writer != threading.get_ident():
                     self._cond.wait()
                 ptr = self.get()
+                if self.is_untold:
+                    self.tell(ptr)
                 self._update()  # an exception may have kept the last writer from it
                 if self.locks is not None:
                     break
@@ -272,7 +277,10 @@ class Handle:
                 self._wait_for_readers()
                 outer, self._writer = self._writer, threading.get_ident()
                 try:
-                    yield None if closes else self.get()
+                    ptr = None if closes else self.get()
+                    if ptr is not None and self.is_untold:
+                        self.tell(ptr)
+                    yield ptr
                 finally:
                     self._writer = outer
             finally:
@@ -297,8 +305,11 @@ class Handle:
     def _lock(self, ptr: Any, exclusive: bool) -> None:
         changed, err = ffi.new("int *", -1), new_error()
         try:
-            check(uninterrupted(lib.b2c_schunk_lock, ptr, exclusive, changed, err), err, self.locks)
-            if changed[0]:
+            try:
+                check(uninterrupted(lib.b2c_schunk_lock, ptr, exclusive, changed, err), err, self.locks)
+            finally:
+                self.is_untold = changed[0] > 0
+            if self.is_untold:
                 self.tell(ptr)
         except BaseException:
             if changed[0] >= 0:  # the call has succeeded
@@ -322,8 +333,11 @@ class Handle:
                 return True
         lost, err = ffi.new("int *"), new_error()
         with self._alone() as ptr:
-            check(lib.b2c_schunk_recheck(ptr, lost, err), err, path)
-            if lost[0]:
+            try:
+                check(lib.b2c_schunk_recheck(ptr, lost, err), err, path)
+            finally:
+                self.is_untold = lost[0] != 0
+            if self.is_untold:
                 self.tell(ptr)
         return not lost[0]
 
@@ -348,8 +362,11 @@ class Handle:
         """See what others have stored; whether that is anything new."""
         change, err = ffi.new("int *"), new_error()
         with self._alone() as ptr:
-            check(uninterrupted(lib.b2c_schunk_refresh, ptr, change, err), err, path)
-            if change[0] != lib.B2C_CHANGE_NONE:
+            try:
+                check(uninterrupted(lib.b2c_schunk_refresh, ptr, change, err), err, path)
+            finally:
+                self.is_untold = change[0] != lib.B2C_CHANGE_NONE
+            if self.is_untold:
                 self.tell(ptr)
         return bool(change[0] != lib.B2C_CHANGE_NONE)
 
@@ -416,8 +433,10 @@ class Handle:
     def tell(self, ptr: Any) -> None:
         """Those who have derived something from the object learn that it shows a new state.
 
-        All of them do, also when some raise; then the first exception is raised.
+        All of them do, also when some raise; then the first exception is raised.  When a signal
+        handler raises, who comes next tells them.
         """
+        self.is_untold = True
         self.nstates += 1
         failures = []
         for follower in self.followers():
@@ -425,6 +444,7 @@ class Handle:
                 follower.follow(ptr)
             except Exception as exc:
                 failures.append(exc)
+        self.is_untold = False
         if failures:
             raise failures[0]
 

@@ -131,7 +131,7 @@ class NDArray(Operators, Synonyms):
 
     def _look(self) -> NDArray:
         """This array, with ``locking`` as it is now."""
-        if self._schunk.locking and not self._schunk.handle.is_closed:
+        if self._schunk.must_look and not self._schunk.handle.is_closed:
             with self._schunk.handle:  # sees what others have stored
                 pass
         return self

@@ -154,6 +154,7 @@ def resize(array: NDArray, newshape: Any) -> None:
         try:
             check(lib.b2c_nd_resize(ptr, ctx, new, shape, err), err, schunk.urlpath)
         finally:
+            schunk.handle.is_untold = True
             # Readers hold the handle while they use descriptions, which are replaced, not changed.  What
             # could not be stored is shown nevertheless.
             schunk.handle.tell(ptr)

@@ -766,6 +766,11 @@ class SChunk(Editing, Callbacks, VLBlocks, Explained):
         """Whether it takes its lock file for every call."""
         return self._source.locking
 
+    @property
+    def must_look(self) -> bool:
+        """Whether what is known of it may be outdated: only who has held the handle knows."""
+        return self._source.locking or self.handle.is_untold
+
     def refresh(self) -> bool:
         """See what another handle or process has written; True when there is something new.
 

@@ -58,7 +58,7 @@ def is_closed_view(array: NDArray) -> bool:
 class _Closed:
     """What a view that was closed has in place of its super-chunk."""
 
-    locking = False
+    locking = must_look = False
     urlpath = None
 
     def __getattr__(self, name: str) -> Any:

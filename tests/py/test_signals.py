@@ -436,6 +436,59 @@ def test_an_exception_at_any_step_of_a_transaction(on_signal, tmp_path):
 
 
 @pytest.mark.skipif(sys.implementation.name != "cpython", reason="steps are CPython's")
+@pytest.mark.parametrize("shape", [(7, 6), (3, 1)])
+def test_an_exception_at_any_step_of_a_resize(on_signal, shape):
+    """The array and its views show what is stored then."""
+    on_signal(stop)
+    items = A[:20].reshape(5, 4)
+    x = b2.asarray(items, chunks=(2, 2), blocks=(1, 2))
+    view = b2.expand_dims(x)
+    nraised = 0
+
+    def resize() -> None:
+        x.resize(shape)
+
+    for exc in Steps(resize):
+        stored = b2.from_cframe(x.to_cframe())
+        assert view.shape == (1, *stored.shape) and np.array_equal(view[0], stored[...])
+        assert x[0, 0] == 0 and np.array_equal(x[...], stored[...])
+        nraised += exc is not None
+        x = b2.asarray(items, chunks=(2, 2), blocks=(1, 2))
+        view = b2.expand_dims(x)
+    assert nraised > 5
+
+
+@pytest.mark.skipif(sys.implementation.name != "cpython", reason="steps are CPython's")
+def test_a_handler_that_reads_what_is_resized(on_signal):
+    x = b2.asarray(A[:20].reshape(5, 4))
+    seen = []
+    on_signal(lambda: seen.append((x.shape, x[...].shape, x[4, 3])))
+    _ffi.may_call_back()
+    for raised in Steps(lambda: x.resize((6, 4))):
+        assert raised is None
+        x.resize((5, 4))
+    assert len({shape for shape, _, _ in seen}) == 2
+    assert all(shape == read and item == 19 for shape, read, item in seen)
+
+
+@pytest.mark.parametrize("call", ["b2c_schunk_refresh", "b2c_schunk_lock"])
+def test_an_exception_when_a_new_state_is_shown(monkeypatch, tmp_path, call):
+    """The array does not take the new chunks for those of its former shape."""
+    path, parts = tmp_path / "f", {"chunks": (2, 2), "blocks": (1, 2)}
+    with b2.asarray(A[:40].reshape(10, 4), urlpath=path, locking=True, **parts) as writer:
+        reader = b2.open(path, locking=call == "b2c_schunk_lock")
+        writer.resize((10, 8))
+        writer[:, 4:] = 7
+        monkeypatch.setattr(handles, "lib", Interrupting(call, stop))
+        with pytest.raises(Stop):
+            reader.refresh() if call == "b2c_schunk_refresh" else reader[0, 0]
+        monkeypatch.undo()
+        assert reader[9, 7] == 7 and reader.shape == (10, 8)
+        assert np.array_equal(reader[...], writer[...])
+        reader.close()
+
+
+@pytest.mark.skipif(sys.implementation.name != "cpython", reason="steps are CPython's")
 def test_an_exception_while_a_postfilter_is_replaced(on_signal):
     """C calls the one or the other, which is there."""
     on_signal(stop)
