@@ -225,11 +225,14 @@ class Handle:
             if self.locks is None:
                 yield ptr
                 return
+            path, err = self.locks, new_error()
             self._lock(ptr, self.writes_to is not None)
             try:
                 yield ptr
             finally:
-                self._unlock()
+                # First of all: at the first step of a function a signal handler could raise.
+                status = lib.B2C_OK if self._ptr is None else lib.b2c_schunk_unlock(self._ptr, err)
+                check(status, err, path)
 
     def edit(self, call: Callable[[Any], T]) -> T:
         """What call(ptr) gives, made as in a writing() block; the call itself does not close or edit."""

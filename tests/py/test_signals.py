@@ -389,6 +389,22 @@ def test_an_exception_at_any_step_of_an_edit(on_signal, n):
 
 
 @pytest.mark.skipif(sys.implementation.name != "cpython", reason="steps are CPython's")
+def test_an_exception_at_any_step_of_an_edit_with_a_lock(on_signal, tmp_path):
+    """The lock file is not left locked."""
+    on_signal(stop)
+    s = b2.SChunk(data=bytes(64), chunksize=8, urlpath=tmp_path / "f", locking=True)
+    nraised = 0
+    for exc in Steps(edits_of(s)[0]):
+        if exc is not None:
+            exc.__traceback__ = None  # it holds context managers that have not come to their end
+        with b2.open(tmp_path / "f", mode="a", locking=True) as other:
+            other.update_data(0, bytes(8))  # BlockingIOError when this thread has the lock elsewhere
+        nraised += exc is not None
+    assert nraised > 5
+    s.close()
+
+
+@pytest.mark.skipif(sys.implementation.name != "cpython", reason="steps are CPython's")
 @pytest.mark.parametrize("n", range(3))
 def test_a_handler_that_closes_what_is_edited(on_signal, n):
     """It does so before or after the edit, or learns that it cannot."""
