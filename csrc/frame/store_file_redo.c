@@ -472,12 +472,12 @@ b2c_status b2i_file_has_more(const b2i_file_store *f, bool *has, b2c_error *err)
 }
 
 /* The record of the last commit, if there is one that belongs to the frame. */
-static b2c_status read_commit(b2i_file_store *f, commit_record *c, bool *found, b2c_error *err)
+static b2c_status read_commit(b2i_file_store *f, uint64_t size, commit_record *c, bool *found,
+                              b2c_error *err)
 {
     uint8_t bytes[B2I_COMMIT_RECORD_LEN];
-    uint64_t size, frame_len = f->base.frame_len;
+    uint64_t frame_len = f->base.frame_len;
     *found = false;
-    B2I_TRY(f->io->ops->size(f->io, &size, err));
     if (size < frame_len || size - frame_len < sizeof bytes) {
         return B2C_OK;
     }
@@ -525,6 +525,7 @@ b2c_status b2i_file_recover(b2i_store *store, b2c_schunk *s, b2c_error *err)
 {
     b2i_file_store *f = (b2i_file_store *)store;
     commit_record c;
+    uint64_t size;
     bool found;
     if (f->origin != 0) {
         return B2C_OK;
@@ -532,7 +533,10 @@ b2c_status b2i_file_recover(b2i_store *store, b2c_schunk *s, b2c_error *err)
     if (f->path != NULL) {
         b2i_file_tidy(f);
     }
-    B2I_TRY(read_commit(f, &c, &found, err));
+    B2I_TRY(f->io->ops->size(f->io, &size, err));
+    /* What others have left may pass for more of a log: until the next commit there is none. */
+    f->chain_broken = size > f->base.frame_len;
+    B2I_TRY(read_commit(f, size, &c, &found, err));
     if (!found && store->is_writable) {
         b2i_file_dead_read(f);
     }

@@ -374,6 +374,62 @@ static void test_made_up_end(uint64_t end, bool moves_slots)
     }
 }
 
+/* What such a frame takes first may be an edit for the log, which must be found as well. */
+static void test_log_after_made_up_end(uint64_t end)
+{
+    uint8_t record[COMMIT_LEN];
+    b2c_schunk *s;
+    leave(B2C_STORAGE_FILE, CHUNK, NCHUNKS);
+    load_record(record);
+    b2i_st64le(record + AT_END, end);
+    store_record(record);
+    CHECK_EQ(open_left(B2C_OPEN_UPDATE, NULL, &s), B2C_OK);
+    for (uint64_t n = NCHUNKS; n < NCHUNKS + 3; n++) {
+        append(s, n);
+        check_left(n + 1);
+    }
+    CHECK_EQ(b2c_schunk_close(s, &err), B2C_OK);
+    check_left(NCHUNKS + 3);
+}
+
+/*
+ * Nor does a record of a later edit, which a stranger has put where the log will be, keep anybody
+ * from opening what is edited: behind a packed frame, or in the room that an unpacked one has.
+ */
+static void test_log_in_front_of_another(bool is_packed)
+{
+    enum { MAX = 2 << 20, LEN = HEAD + CHUNK + RECORDS, MORE = 100 };
+    static uint8_t file[MAX];
+    const b2i_redo redo = { B2I_REDO_APPEND, NCHUNKS + 5 };
+    b2i_redo_log log = { .seq = 5 };
+    b2c_schunk *s;
+    leave(B2C_STORAGE_FILE, CHUNK, NCHUNKS);
+    if (is_packed) {
+        CHECK_EQ(open_left(B2C_OPEN_UPDATE, NULL, &s), B2C_OK);
+        CHECK_EQ(b2c_schunk_vlmeta_set(s, ctx, "name", "value", 5, &err), B2C_OK);
+        CHECK_EQ(b2c_schunk_close(s, &err), B2C_OK);
+    }
+    FILE *f = fopen(left, "r+b");
+    CHECK(f != NULL);
+    const size_t n = fread(file, 1, MAX - 2 * LEN, f), header_len = b2i_ld32be(file + 0x0B);
+    const uint8_t *base = is_packed ? file + n - 16 : file + n - COMMIT_LEN + 80;
+    uint64_t at = is_packed ? n : header_len + b2i_ld64le(file + n - COMMIT_LEN + AT_END);
+    memcpy(log.base, base, sizeof log.base);
+    memset(file + at, 0, HEAD); /* no log yet */
+    memset(file + at + HEAD, 0xFF, LEN + MORE - HEAD);
+    b2i_redo_make(&log, &redo, file + at + LEN + MORE);
+    CHECK(fseek(f, (long)at, SEEK_SET) == 0 &&
+          fwrite(file + at, LEN + MORE + B2I_REDO_LEN, 1, f) == 1);
+    fclose(f);
+    CHECK_EQ(open_left(B2C_OPEN_UPDATE, NULL, &s), B2C_OK);
+    for (uint64_t i = NCHUNKS; i < NCHUNKS + 3; i++) {
+        append(s, i);
+        check_left(i + 1);
+    }
+    CHECK_EQ(b2c_schunk_close(s, &err), B2C_OK);
+    check_left(NCHUNKS + 3);
+}
+
 /* A number, as of the commit, that is near its end: what a commit has dropped is kept all the same.
  */
 static void test_made_up_number(size_t field, uint64_t no)
@@ -888,6 +944,10 @@ int main(void)
             test_made_up_end((uint64_t)(HEAD + CHUNK + RECORDS) * NCHUNKS - lacks, moves_slots);
         }
     }
+    test_log_after_made_up_end(0);
+    test_log_after_made_up_end((uint64_t)(HEAD + CHUNK + RECORDS) * NCHUNKS - 25);
+    test_log_in_front_of_another(false);
+    test_log_in_front_of_another(true);
     for (uint64_t back = 0; back < 5; back++) {
         test_made_up_number(AT_NO, UINT64_MAX - back);
         test_made_up_number(AT_DEAD, UINT64_MAX - back);
