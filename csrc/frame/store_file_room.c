@@ -107,7 +107,10 @@ void b2i_file_add_pointer(b2i_file_store *f, uint64_t at)
     f->pointers_len += B2I_POINTER_LEN;
 }
 
-/* Length of the record of the chunk at an entry and what belongs to it; 0: there is none. */
+/*
+ * Length of the record of the chunk at an entry and what belongs to it; 0: there is none, or
+ * chunk and record of somebody else claim to reach behind all chunks.
+ */
 static uint64_t record_len(const b2i_file_store *f, b2i_entry entry, uint64_t cbytes)
 {
     const b2i_store *store = &f->base;
@@ -120,7 +123,9 @@ static uint64_t record_len(const b2i_file_store *f, b2i_entry entry, uint64_t cb
         b2i_chunk_head_parse(b2i_span_of(first, sizeof first), NULL, &head, NULL) != B2C_OK) {
         return 0;
     }
-    return b2i_record_extent(b2i_span_of(record, sizeof record), &head, entry);
+    uint64_t n = b2i_record_extent(b2i_span_of(record, sizeof record), &head, entry);
+    bool is_ours = entry >= f->first_end;
+    return is_ours || cbytes + n <= f->first_end - entry ? n : 0;
 }
 
 void b2i_file_drop(b2i_store *store, b2i_entry entry, uint64_t cbytes)
@@ -190,7 +195,10 @@ static void forget_place(b2i_extent **v, size_t n, b2i_entry entry)
     }
 }
 
-/* An index may name a chunk twice: what one entry has dropped is still the other one's. */
+/*
+ * An index may name a chunk twice: what one entry has dropped is still the other one's.  Records of
+ * others may claim to reach over chunks behind them: room that these have dropped is free once.
+ */
 static void forget_shared(b2i_file_store *f, const b2i_state *now)
 {
     size_t n = 0;
@@ -206,6 +214,15 @@ static void forget_shared(b2i_file_store *f, const b2i_state *now)
     }
     if (n > 0) {
         qsort(v, n, sizeof(b2i_extent *), compare_extents);
+        for (size_t i = 1; i < n; i++) {
+            bool is_over = v[i]->at - v[i - 1]->at < v[i - 1]->n;
+            v[i - 1]->n = is_over ? 0 : v[i - 1]->n;
+        }
+        for (size_t i = 0; i < f->nfree; i++) {
+            if (f->free[i].n > 0 && f->free[i].commit_no != NOT_COMMITTED) {
+                forget_place(v, n, f->free[i].at);
+            }
+        }
         for (uint64_t i = 0; i < now->nchunks; i++) {
             b2i_entry e = b2i_state_entry(now, i);
             if ((e & B2I_ENTRY_SPECIAL) == 0) {

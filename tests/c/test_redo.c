@@ -500,6 +500,62 @@ static void test_made_up_dead(uint64_t dead, bool is_rewritten)
     check_left(N + 1);
 }
 
+static void check_data(const b2c_schunk *s, uint64_t nchunk, const uint8_t *data, size_t n)
+{
+    enum { MAX = 2 * CHUNK };
+    uint8_t out[MAX];
+    size_t len = 0;
+    CHECK_EQ(b2c_schunk_decode_chunk(s, ctx, nchunk, out, MAX, &len, &err), B2C_OK);
+    CHECK(len == n && memcmp(out, data, n) == 0);
+}
+
+/*
+ * A record whose flags tell of a redo record that is not there, over the next chunk or behind all
+ * of them: what is written into room that is used again harms nothing else that is.
+ */
+static void test_record_that_takes_more(bool is_last)
+{
+    enum { MORE = B2I_REDO_LEN, LARGE = CHUNK + MORE };
+    uint8_t large[LARGE], flags = 2;
+    char file[400];
+    b2c_schunk *s;
+    const uint64_t n = is_last ? NCHUNKS - 1 : NCHUNKS - 2;
+    remove_path(left);
+    s = make(B2C_STORAGE_FILE, left, 0);
+    for (uint64_t i = 0; i < NCHUNKS; i++) {
+        append(s, i);
+    }
+    CHECK_EQ(b2c_schunk_compact(s, &err), B2C_OK);
+    CHECK_EQ(b2c_schunk_close(s, &err), B2C_OK);
+    long at = find_chunk(B2C_STORAGE_FILE, n, file, sizeof file) + HEAD + CHUNK;
+    FILE *f = fopen(file, "r+b");
+    CHECK(f != NULL && fseek(f, at + 4, SEEK_SET) == 0 && fwrite(&flags, 1, 1, f) == 1);
+    fclose(f);
+    check_left(NCHUNKS);
+    CHECK_EQ(open_left(B2C_OPEN_UPDATE, NULL, &s), B2C_OK);
+    CHECK_EQ(b2c_schunk_begin(s, &err), B2C_OK);
+    for (uint64_t i = n; i < NCHUNKS; i++) {
+        CHECK_EQ(b2c_schunk_delete_chunk(s, n, &err), B2C_OK);
+    }
+    CHECK_EQ(b2c_schunk_commit(s, &err), B2C_OK);
+    append(s, n);
+    for (int i = 0; i < 3; i++) { /* commits, until the room is free */
+        CHECK_EQ(b2c_schunk_vlmeta_set(s, ctx, "name", "value", 5, &err), B2C_OK);
+    }
+    memcpy(large, data_of(0), CHUNK);
+    memcpy(large + CHUNK, data_of(1), MORE);
+    CHECK_EQ(b2c_schunk_begin(s, &err), B2C_OK);
+    CHECK_EQ(b2c_schunk_append(s, ctx, large, LARGE, &err), B2C_OK);
+    append(s, 2);
+    CHECK_EQ(b2c_schunk_commit(s, &err), B2C_OK);
+    for (uint64_t i = 0; i <= n; i++) {
+        check_data(s, i, data_of(i), CHUNK);
+    }
+    check_data(s, n + 1, large, LARGE);
+    check_data(s, n + 2, data_of(2), CHUNK);
+    CHECK_EQ(b2c_schunk_close(s, &err), B2C_OK);
+}
+
 /* Any bit: others are not lost in silence. */
 static void test_damaged_bits(uint8_t storage)
 {
@@ -948,6 +1004,8 @@ int main(void)
     test_log_after_made_up_end((uint64_t)(HEAD + CHUNK + RECORDS) * NCHUNKS - 25);
     test_log_in_front_of_another(false);
     test_log_in_front_of_another(true);
+    test_record_that_takes_more(false);
+    test_record_that_takes_more(true);
     for (uint64_t back = 0; back < 5; back++) {
         test_made_up_number(AT_NO, UINT64_MAX - back);
         test_made_up_number(AT_DEAD, UINT64_MAX - back);
