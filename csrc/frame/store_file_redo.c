@@ -86,15 +86,19 @@ static bool parse_commit(b2i_span bytes, commit_record *c)
            hash == b2i_xxh3_64(b2i_span_of(bytes.p, HASHED_LEN));
 }
 
-/* Whether the record belongs to the frame that was opened and makes sense. */
-static bool fits(const b2i_file_store *f, const commit_record *c)
+/*
+ * Whether the record belongs to the frame that was opened and makes sense.  Slots take not much
+ * more than twice the tail for which they were chosen, which the file had room for.
+ */
+static bool fits(const b2i_file_store *f, uint64_t size, const commit_record *c)
 {
     const uint64_t max = (uint64_t)1 << 62;
     return f->nbytes > 0 && c->frame_len == f->base.frame_len && c->nbytes == f->nbytes &&
            c->tail_at == f->tail_at && c->slot < B2I_NSLOTS && c->region_at < max &&
-           c->slot_cap < max / 4 && c->end <= c->region_at &&
-           c->tail_at == c->region_at + c->slot * c->slot_cap && c->slot_cap >= f->tail_len &&
-           c->commit_no < max && memcmp(c->fingerprint, f->fingerprint, sizeof c->fingerprint) == 0;
+           c->slot_cap < max / 4 && c->slot_cap / 2 <= size && c->end <= c->region_at &&
+           c->tail_at == c->region_at + c->slot * c->slot_cap &&
+           c->slot_cap >= f->tail_len + B2I_COMMIT_RECORD_LEN && c->commit_no < max &&
+           memcmp(c->fingerprint, f->fingerprint, sizeof c->fingerprint) == 0;
 }
 
 /* ---- redo records ---- */
@@ -490,7 +494,7 @@ static b2c_status read_commit(b2i_file_store *f, uint64_t size, commit_record *c
                                            f->base.trailer_len, f->fingerprint, err));
         f->has_fingerprint = true;
     }
-    *found = fits(f, c);
+    *found = fits(f, size, c);
     return B2C_OK;
 }
 

@@ -430,6 +430,30 @@ static void test_log_in_front_of_another(bool is_packed)
     check_left(NCHUNKS + 3);
 }
 
+/* Slots that are said to be large make no file that is. */
+static void test_made_up_slot_cap(uint64_t cap)
+{
+    uint8_t record[COMMIT_LEN];
+    struct stat was, now;
+    b2c_schunk *s;
+    leave(B2C_STORAGE_FILE, CHUNK, NCHUNKS);
+    load_record(record);
+    uint64_t at = b2i_ld64le(record + AT_REGION) +
+                  b2i_ld32le(record + AT_SLOT) * b2i_ld64le(record + AT_SLOT_CAP);
+    b2i_st64le(record + AT_REGION, at);
+    b2i_st64le(record + AT_SLOT_CAP, cap);
+    b2i_st32le(record + AT_SLOT, 0);
+    store_record(record);
+    CHECK_EQ(stat(left, &was), 0);
+    CHECK_EQ(open_left(B2C_OPEN_UPDATE, NULL, &s), B2C_OK);
+    append(s, NCHUNKS);
+    CHECK_EQ(b2c_schunk_flush(s, &err), B2C_OK);
+    CHECK(stat(left, &now) == 0 && now.st_size < 4 * was.st_size);
+    check_left(NCHUNKS + 1);
+    CHECK_EQ(b2c_schunk_close(s, &err), B2C_OK);
+    check_left(NCHUNKS + 1);
+}
+
 /* A number, as of the commit, that is near its end: what a commit has dropped is kept all the same.
  */
 static void test_made_up_number(size_t field, uint64_t no)
@@ -1004,6 +1028,8 @@ int main(void)
     test_log_after_made_up_end((uint64_t)(HEAD + CHUNK + RECORDS) * NCHUNKS - 25);
     test_log_in_front_of_another(false);
     test_log_in_front_of_another(true);
+    test_made_up_slot_cap((uint64_t)1 << 36);
+    test_made_up_slot_cap(((uint64_t)1 << 60) - 1);
     test_record_that_takes_more(false);
     test_record_that_takes_more(true);
     for (uint64_t back = 0; back < 5; back++) {
