@@ -7,9 +7,11 @@
  *     4   u32 version, 1             72  u64 number of the commit
  *     8   u64 frame_len              80  fingerprint of the frame
  *     16  u64 nbytes                 96  16 bytes: the packed frame from which commits are counted
- *     24  u64 place of the index    112  u64 dead bytes before the end of the chunks, or a part of
- * them 32  u64 end of the chunks     120  u64 XXH3 of bytes 0…119 40  u64 place of the slots 48 u64
- * room of a slot 56  u64 number of the commit after which room was used again the last time
+ *     24  u64 place of the index    112  u64 dead bytes among the chunks, as far as is known
+ *     32  u64 end of the chunks     120  u64 XXH3 of bytes 0…119
+ *     40  u64 place of the slots
+ *     48  u64 room of a slot
+ *     56  u64 number of the commit after which room was used again the last time
  *
  * A redo record follows the checksum record of a chunk that was added after the commit:
  *
