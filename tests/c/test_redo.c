@@ -345,6 +345,25 @@ static void store_record(uint8_t record[COMMIT_LEN])
     fclose(f);
 }
 
+static uint64_t place_of_slot(const uint8_t record[COMMIT_LEN])
+{
+    return b2i_ld64le(record + AT_REGION) +
+           b2i_ld32le(record + AT_SLOT) * b2i_ld64le(record + AT_SLOT_CAP);
+}
+
+/* Whoever edits the eight chunks at 'left' goes on, and every edit is found at once. */
+static void check_three_more(void)
+{
+    b2c_schunk *s;
+    CHECK_EQ(open_left(B2C_OPEN_UPDATE, NULL, &s), B2C_OK);
+    for (uint64_t n = NCHUNKS; n < NCHUNKS + 3; n++) {
+        append(s, n);
+        check_left(n + 1);
+    }
+    CHECK_EQ(b2c_schunk_close(s, &err), B2C_OK);
+    check_left(NCHUNKS + 3);
+}
+
 /* A record that fits the frame and says that chunks end where they do not: edits hurt none. */
 static void test_made_up_end(uint64_t end, bool moves_slots)
 {
@@ -353,8 +372,7 @@ static void test_made_up_end(uint64_t end, bool moves_slots)
     leave(B2C_STORAGE_FILE, CHUNK, NCHUNKS);
     load_record(record);
     if (moves_slots) { /* the first one lies over the chunks then */
-        uint64_t at = b2i_ld64le(record + AT_REGION) +
-                      b2i_ld32le(record + AT_SLOT) * b2i_ld64le(record + AT_SLOT_CAP);
+        uint64_t at = place_of_slot(record);
         b2i_st64le(record + AT_REGION, end);
         b2i_st64le(record + AT_SLOT_CAP, at - end);
         b2i_st32le(record + AT_SLOT, 1);
@@ -378,18 +396,11 @@ static void test_made_up_end(uint64_t end, bool moves_slots)
 static void test_log_after_made_up_end(uint64_t end)
 {
     uint8_t record[COMMIT_LEN];
-    b2c_schunk *s;
     leave(B2C_STORAGE_FILE, CHUNK, NCHUNKS);
     load_record(record);
     b2i_st64le(record + AT_END, end);
     store_record(record);
-    CHECK_EQ(open_left(B2C_OPEN_UPDATE, NULL, &s), B2C_OK);
-    for (uint64_t n = NCHUNKS; n < NCHUNKS + 3; n++) {
-        append(s, n);
-        check_left(n + 1);
-    }
-    CHECK_EQ(b2c_schunk_close(s, &err), B2C_OK);
-    check_left(NCHUNKS + 3);
+    check_three_more();
 }
 
 /*
@@ -421,13 +432,7 @@ static void test_log_in_front_of_another(bool is_packed)
     CHECK(fseek(f, (long)at, SEEK_SET) == 0 &&
           fwrite(file + at, LEN + MORE + B2I_REDO_LEN, 1, f) == 1);
     fclose(f);
-    CHECK_EQ(open_left(B2C_OPEN_UPDATE, NULL, &s), B2C_OK);
-    for (uint64_t i = NCHUNKS; i < NCHUNKS + 3; i++) {
-        append(s, i);
-        check_left(i + 1);
-    }
-    CHECK_EQ(b2c_schunk_close(s, &err), B2C_OK);
-    check_left(NCHUNKS + 3);
+    check_three_more();
 }
 
 /* Slots that are said to be large make no file that is. */
@@ -438,8 +443,7 @@ static void test_made_up_slot_cap(uint64_t cap)
     b2c_schunk *s;
     leave(B2C_STORAGE_FILE, CHUNK, NCHUNKS);
     load_record(record);
-    uint64_t at = b2i_ld64le(record + AT_REGION) +
-                  b2i_ld32le(record + AT_SLOT) * b2i_ld64le(record + AT_SLOT_CAP);
+    uint64_t at = place_of_slot(record);
     b2i_st64le(record + AT_REGION, at);
     b2i_st64le(record + AT_SLOT_CAP, cap);
     b2i_st32le(record + AT_SLOT, 0);
@@ -454,8 +458,7 @@ static void test_made_up_slot_cap(uint64_t cap)
     check_left(NCHUNKS + 1);
 }
 
-/* A number, as of the commit, that is near its end: what a commit has dropped is kept all the same.
- */
+/* A number, as of the commit, that is near its end: what a commit has dropped is kept. */
 static void test_made_up_number(size_t field, uint64_t no)
 {
     uint8_t record[COMMIT_LEN];
