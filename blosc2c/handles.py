@@ -305,15 +305,20 @@ class Handle:
             self._nwaiting -= 1
             self._cond.notify_all()
 
+    def _look_anew(self, ptr: Any, call: Callable[[], int], changed: Any, err: Any, path: str | None) -> None:
+        """Make a call after which the object may show a new state: then `changed` is above 0."""
+        try:
+            check(call(), err, path)
+        finally:
+            self.is_untold = changed[0] > 0
+        if self.is_untold:
+            self.tell(ptr)
+
     def _lock(self, ptr: Any, exclusive: bool) -> None:
         changed, err = ffi.new("int *", -1), new_error()
         try:
-            try:
-                check(uninterrupted(lib.b2c_schunk_lock, ptr, exclusive, changed, err), err, self.locks)
-            finally:
-                self.is_untold = changed[0] > 0
-            if self.is_untold:
-                self.tell(ptr)
+            call = functools.partial(uninterrupted, lib.b2c_schunk_lock, ptr, exclusive, changed, err)
+            self._look_anew(ptr, call, changed, err, self.locks)
         except BaseException:
             if changed[0] >= 0:  # the call has succeeded
                 self._unlock()
@@ -336,12 +341,8 @@ class Handle:
                 return True
         lost, err = ffi.new("int *"), new_error()
         with self._alone() as ptr:
-            try:
-                check(lib.b2c_schunk_recheck(ptr, lost, err), err, path)
-            finally:
-                self.is_untold = lost[0] != 0
-            if self.is_untold:
-                self.tell(ptr)
+            call = functools.partial(lib.b2c_schunk_recheck, ptr, lost, err)
+            self._look_anew(ptr, call, lost, err, path)
         return not lost[0]
 
     def check_state(self, nstates: int, path: str | None) -> None:
@@ -365,12 +366,8 @@ class Handle:
         """See what others have stored; whether that is anything new."""
         change, err = ffi.new("int *"), new_error()
         with self._alone() as ptr:
-            try:
-                check(uninterrupted(lib.b2c_schunk_refresh, ptr, change, err), err, path)
-            finally:
-                self.is_untold = change[0] != lib.B2C_CHANGE_NONE
-            if self.is_untold:
-                self.tell(ptr)
+            call = functools.partial(uninterrupted, lib.b2c_schunk_refresh, ptr, change, err)
+            self._look_anew(ptr, call, change, err, path)
         return bool(change[0] != lib.B2C_CHANGE_NONE)
 
     def fill(self, failures: list[BaseException], known: int, path: str | None) -> None:
