@@ -82,7 +82,7 @@ int main(void)
         { B2C_CODEC_LZ4, true, 0x5bc41654269a870c },
         { B2C_CODEC_LZ4HC, false, 0x345998b7bb478dae },
         { B2C_CODEC_LZ4HC, true, 0xa527f94547f05c17 },
-        { B2C_CODEC_ZLIB, false, 0xc078c631f6085766 },
+        { B2C_CODEC_ZLIB, false, 0x7943f1d3f093df82 },
         { B2C_CODEC_ZSTD, false, 0xd1b44ceb3fdfb035 },
         { B2C_CODEC_ZSTD, true, 0x854911b7ab28070e },
     };
