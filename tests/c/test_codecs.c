@@ -311,6 +311,40 @@ static void test_no_effort(const b2i_codec *codec)
     free(data);
 }
 
+/*
+ * ZSTD finds the longest matches of streams of runs, where rows of candidates miss them, with
+ * parameters of its own: as the highest level does for short streams, by the same state.
+ */
+static void test_long_runs(const b2i_codec *codec)
+{
+    enum { N = 32768, SHORT = 4000 };
+    static const struct {
+        int clevel;
+        size_t n;
+    } uses[] = { { 5, N }, { B2I_CLEVEL_OF_PLANE, SHORT }, { 4, N }, { B2I_CLEVEL_OF_PLANE, N } };
+    uint8_t *data = room_of(N), *a = room_of(N), *b = room_of(N);
+    b2i_codec_state *used = b2i_codec_state_new();
+    for (size_t i = 0; i < N; i++) { /* the second byte of numbers that count up to 4096 */
+        data[i] = (uint8_t)(i >> 8 & 15);
+    }
+    for (size_t i = 0; i < 2 * sizeof uses / sizeof uses[0]; i++) {
+        const int clevel = uses[i % 4].clevel;
+        const size_t n = uses[i % 4].n;
+        size_t la, lb;
+        b2i_codec_state *fresh = b2i_codec_state_new();
+        CHECK_EQ(codec->encode(fresh, clevel, NULL, data, n, a, n, &la), B2C_OK);
+        CHECK_EQ(codec->encode(used, clevel, NULL, data, n, b, n, &lb), B2C_OK);
+        CHECK(la > 0 && la < 100);
+        CHECK(la == lb && memcmp(a, b, la) == 0);
+        CHECK_EQ(decode(codec, NULL, a, la, n, data), B2C_OK);
+        b2i_codec_state_free(fresh);
+    }
+    b2i_codec_state_free(used);
+    free(data);
+    free(a);
+    free(b);
+}
+
 /* The same bytes whatever the state was used for. */
 static void test_determinism(const b2i_codec *codec, const b2i_dict *dict)
 {
@@ -618,6 +652,7 @@ int main(void)
             test_long_end(codec);
             test_effort(codec);
             test_no_effort(codec);
+            test_long_runs(codec);
         }
         test_determinism(codec, NULL);
         test_mutations(codec, NULL);
