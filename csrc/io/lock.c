@@ -117,6 +117,12 @@ static bool is_own(const b2i_lock *l)
 
 /* ---- the file ---- */
 
+/* More bytes are of another file, which has the lock file's name as well: it is not written to. */
+static bool is_lock_file(const struct stat *info)
+{
+    return S_ISREG(info->st_mode) && info->st_size <= LOCK_LEN;
+}
+
 /*
  * Opens the file at the path in place of the one that is open; nothing is known of its counter.
  * Returns 0 or an errno: nothing has happened then.
@@ -133,7 +139,7 @@ static int open_file(b2i_lock *l, bool creates)
         fd = open(l->path, flags | O_RDONLY);
     }
     bool is_known = fd >= 0 && fstat(fd, &info) == 0;
-    if (!is_known || !S_ISREG(info.st_mode)) {
+    if (!is_known || !is_lock_file(&info)) {
         int why = is_known ? EINVAL : errno;
         if (fd >= 0) {
             (void)close(fd);
