@@ -176,11 +176,22 @@ static b2c_status fill_index(b2i_io *io, const b2i_frame_image *image, const uin
     return io->ops->write(io, image->header.n + image->tail.n, record, B2I_DIR_RECORD_LEN, err);
 }
 
+/* A new file: what has the name may have others, as that of a chunk. */
+static b2c_status open_new_index(int dir, b2i_io **io, b2c_error *err)
+{
+    b2c_status st = b2i_io_file_open_in(dir, B2I_DIR_INDEX_TMP, B2I_IO_CREATE, io, err);
+    if (st != B2C_E_EXISTS) {
+        return st;
+    }
+    B2I_TRY(b2i_fs_remove(dir, B2I_DIR_INDEX_TMP, err));
+    return b2i_io_file_open_in(dir, B2I_DIR_INDEX_TMP, B2I_IO_CREATE, io, err);
+}
+
 static b2c_status write_index(int dir, const b2i_frame_image *image, const uint8_t *record,
                               bool seal, b2c_error *err)
 {
     b2i_io *io;
-    B2I_TRY(b2i_io_file_open_in(dir, B2I_DIR_INDEX_TMP, B2I_IO_REPLACE, &io, err));
+    B2I_TRY(open_new_index(dir, &io, err));
     b2c_status st = fill_index(io, image, record, err);
     if (st == B2C_OK && seal) {
         st = io->ops->sync(io, err);

@@ -31,10 +31,9 @@ struct b2i_io {
     const b2i_io_ops *ops;
 };
 
-#define B2I_IO_READ    0 /* must exist */
-#define B2I_IO_UPDATE  1 /* must exist, read and write */
-#define B2I_IO_CREATE  2 /* must not exist (B2C_E_EXISTS), read and write */
-#define B2I_IO_REPLACE 3 /* made anew: what was there is thrown away, read and write */
+#define B2I_IO_READ   0 /* must exist */
+#define B2I_IO_UPDATE 1 /* must exist, read and write */
+#define B2I_IO_CREATE 2 /* must not exist (B2C_E_EXISTS), read and write */
 
 b2c_status b2i_io_file_open(const char *path, int mode, b2i_io **out, b2c_error *err);
 

@@ -217,8 +217,7 @@ static b2c_status fail_exists(b2c_error *err)
 static b2c_status open_fd(file_io *f, int dir, int mode, int extra, b2c_error *err)
 {
     /* O_NONBLOCK: opening a FIFO must not hang; it changes nothing for regular files. */
-    static const int flags[] = { O_RDONLY, O_RDWR, O_RDWR | O_CREAT | O_EXCL,
-                                 O_RDWR | O_CREAT | O_TRUNC };
+    static const int flags[] = { O_RDONLY, O_RDWR, O_RDWR | O_CREAT | O_EXCL };
     int fd;
     do {
         bool hooked = f->writable && FAILS(mode == B2I_IO_UPDATE ? B2I_CALL_OPEN : B2I_CALL_CREATE,

@@ -249,6 +249,37 @@ static void test_shared_chunk_file(void)
     b2c_schunk_free(s);
 }
 
+/* ---- the place where a new index is written ---- */
+
+/* Whatever is there goes; what other names lead to stays as it is. */
+static void test_index_place(void)
+{
+    const char *path = path_of("place");
+    char name[320], chunk[320], index[320];
+    uint8_t data[CHUNK] = { [3] = 7 }, out[CHUNK];
+    size_t n = 0;
+    b2c_schunk *s = make(B2C_STORAGE_DIR, path, CHUNK);
+    CHECK_EQ(b2c_schunk_append(s, ctx, data, sizeof data, &err), B2C_OK);
+    snprintf(name, sizeof name, "%s/chunks.b2frame.b2tmp", path);
+    snprintf(index, sizeof index, "%s/chunks.b2frame", path);
+    snprintf(chunk, sizeof chunk, "%s/00000000.chunk", path);
+    for (int i = 0; i < 4; i++) { /* at opening they were not there yet */
+        CHECK_EQ(i == 0   ? link(chunk, name)
+                 : i == 1 ? link(index, name)
+                 : i == 2 ? symlink(chunk, name)
+                          : mkfifo(name, 0600),
+                 0);
+        CHECK_EQ(b2c_schunk_vlmeta_set(s, ctx, "name", "value", (size_t)i + 1, &err), B2C_OK);
+        CHECK(access(name, F_OK) != 0);
+        CHECK_EQ(b2c_schunk_decode_chunk(s, ctx, 0, out, sizeof out, &n, &err), B2C_OK);
+        CHECK(n == CHUNK && memcmp(out, data, CHUNK) == 0);
+    }
+    CHECK_EQ(b2c_schunk_close(s, &err), B2C_OK);
+    CHECK_EQ(b2c_schunk_open(path, 0, B2C_OPEN_READ, NULL, &s, &err), B2C_OK);
+    CHECK_EQ(b2c_schunk_decode_chunk(s, ctx, 0, out, sizeof out, &n, &err), B2C_OK);
+    b2c_schunk_free(s);
+}
+
 /* The room of a chunk that another entry names is not used again. */
 static void test_shared_payload(void)
 {
@@ -531,6 +562,7 @@ int main(void)
     test_lock_interrupted();
     test_long_parts();
     test_shared_chunk_file();
+    test_index_place();
     test_shared_payload();
     test_replay(false);
     test_replay(true);
