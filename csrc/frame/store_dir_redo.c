@@ -201,19 +201,35 @@ static b2c_status roll_forward(b2i_dir_store *d, b2c_schunk *s, b2c_error *err)
 
 /* ---- chunk files that no index names ---- */
 
+/* What the last commit and its log need. */
+typedef struct needed {
+    b2i_entry *named; /* by the index, in order */
+    size_t n;
+    uint64_t first; /* of the log */
+} needed;
+
+static bool is_needed(const b2i_dir_store *d, const needed *by, uint64_t number)
+{
+    return (number >= by->first && number < d->next) ||
+           (by->n > 0 &&
+            bsearch(&number, by->named, by->n, sizeof *by->named, b2i_compare_entries) != NULL);
+}
+
 /*
  * Removes the files that no index names, but not what a log tells of, though it is damaged: the
- * next number is behind it then.
+ * next number is behind it then.  What the log has made superfluous goes with the next commit.
  */
-static b2c_status remove_orphans(b2i_dir_store *d, const b2i_entry *named, size_t nnamed,
-                                 const b2i_entry *there, size_t nthere, b2c_error *err)
+static b2c_status remove_orphans(b2i_dir_store *d, const needed *by, const b2i_entry *there,
+                                 size_t nthere, b2c_error *err)
 {
     uint64_t next = d->next;
     step left;
     for (size_t i = 0; i < nthere; i++) {
         uint64_t number = there[i];
-        if (nnamed > 0 &&
-            bsearch(&number, named, nnamed, sizeof *named, b2i_compare_entries) != NULL) {
+        if (is_needed(d, by, number)) {
+            if (d->next > by->first) {
+                b2i_dir_drop(&d->base, number, 0);
+            }
             continue;
         }
         left = (step){ .is_there = false };
@@ -235,20 +251,16 @@ static b2c_status remove_orphans(b2i_dir_store *d, const b2i_entry *named, size_
  * While no writer has a claim.  What one has committed since the index was read here, or will
  * commit, stays: the files are listed before the index is compared, and writers wait.
  */
-static b2c_status tidy(b2i_dir_store *d, const b2i_state *now, b2c_error *err)
+static b2c_status tidy(b2i_dir_store *d, const needed *by, b2c_error *err)
 {
-    b2i_entry *named = NULL, *there = NULL;
-    size_t nnamed, nthere;
+    b2i_entry *there;
+    size_t n;
     b2c_status st = B2C_OK;
-    B2I_GO(st, b2i_store_dir_list(d->dir, &there, &nthere, err));
-    B2I_GO(st, b2i_places_sorted(now, &named, &nnamed, err));
-    if (!d->base.ops->is_current(&d->base)) {
-        goto out;
+    B2I_TRY(b2i_store_dir_list(d->dir, &there, &n, err));
+    if (d->base.ops->is_current(&d->base)) {
+        (void)b2i_fs_remove(d->dir, B2I_DIR_INDEX_TMP, NULL); /* mostly there is none */
+        st = remove_orphans(d, by, there, n, err);
     }
-    (void)b2i_fs_remove(d->dir, B2I_DIR_INDEX_TMP, NULL); /* mostly there is none */
-    B2I_GO(st, remove_orphans(d, named, nnamed, there, nthere, err));
-out:
-    b2i_free(named);
     b2i_free(there);
     return st;
 }
@@ -273,21 +285,22 @@ static void skip_left(b2i_dir_store *d)
 b2c_status b2i_dir_recover(b2i_store *store, b2c_schunk *s, b2c_error *err)
 {
     b2i_dir_store *d = (b2i_dir_store *)store;
-    b2i_entry *named;
-    size_t n;
-    B2I_TRY(b2i_places_sorted(&s->now, &named, &n, err));
-    b2c_status st = read_next(d, &s->now, n == 0 ? 0 : named[n - 1] + 1, err);
-    b2i_free(named);
-    B2I_TRY(st);
-    B2I_TRY(roll_forward(d, s, err));
+    needed by;
+    b2c_status st = B2C_OK;
+    B2I_TRY(b2i_places_sorted(&s->now, &by.named, &by.n, err));
+    B2I_GO(st, read_next(d, &s->now, by.n == 0 ? 0 : by.named[by.n - 1] + 1, err));
+    by.first = d->next;
+    B2I_GO(st, roll_forward(d, s, err));
     if (store->is_writable && b2i_fs_claim(d->dir)) { /* else these are another writer's files */
-        st = tidy(d, &s->now, err);
+        st = tidy(d, &by, err);
         b2i_fs_disclaim(d->dir);
     } else if (store->is_writable && (store->is_locked || errno != EWOULDBLOCK)) {
         skip_left(d);
     }
     d->unsynced = d->next;
     d->committed_next = d->next;
+out:
+    b2i_free(by.named);
     return st;
 }
 

@@ -776,36 +776,43 @@ static void test_opening_beside(uint8_t storage, bool is_closed)
 
 /* ---- strange logs ---- */
 
-/*
- * Adds an append of a special chunk to the log at 'left', a directory of two chunk files, which no
- * writer would do: nothing in the index could tell its size, or the width of its items.
- */
-static void add_special(const char *index, const b2c_cparams *cparams, uint8_t kind)
+/* Adds an edit with a chunk to the log at 'left', a directory; the first has number 0. */
+static void add_edit(uint32_t number, b2i_redo redo, b2i_span chunk)
 {
-    uint8_t tail[24], chunk[64], redo_bytes[B2I_REDO_LEN];
+    uint8_t tail[24], redo_bytes[B2I_REDO_LEN];
     char path[400];
-    size_t len = 0;
     b2i_buf records = { 0 };
-    b2i_redo_log log = { .seq = 0 };
-    const b2i_redo redo = { B2I_REDO_APPEND, 2 };
-    FILE *f = fopen(index, "rb");
+    b2i_redo_log log = { .seq = number };
+    print_path(path, sizeof path, "%s/chunks.b2frame", left);
+    FILE *f = fopen(path, "rb");
     CHECK(f != NULL && fseek(f, -(long)sizeof tail, SEEK_END) == 0 &&
           fread(tail, 1, sizeof tail, f) == sizeof tail);
     fclose(f);
-    CHECK_EQ(b2i_ld64le(tail + 8), 2);
+    uint64_t entry = b2i_ld64le(tail + 8) + number;
     memcpy(log.base, tail + 16, sizeof log.base);
-    CHECK_EQ(b2c_special_chunk(cparams, kind, CHUNK, NULL, chunk, sizeof chunk, &len, &err),
-             B2C_OK);
     b2i_redo_make(&log, &redo, redo_bytes);
-    CHECK_EQ(b2i_records_make(b2i_span_of(chunk, len), 2,
-                              b2i_span_of(redo_bytes, sizeof redo_bytes), false, &records, &err),
+    CHECK_EQ(b2i_records_make(chunk, entry, b2i_span_of(redo_bytes, sizeof redo_bytes), false,
+                              &records, &err),
              B2C_OK);
-    print_path(path, sizeof path, "%s/00000002.chunk", left);
+    print_path(path, sizeof path, "%s/%08X.chunk", left, (unsigned)entry);
     f = fopen(path, "wb");
-    CHECK(f != NULL && fwrite(chunk, 1, len, f) == len &&
+    CHECK(f != NULL && fwrite(chunk.p, 1, chunk.n, f) == chunk.n &&
           fwrite(records.p, 1, records.n, f) == records.n);
     fclose(f);
     b2i_buf_free(&records);
+}
+
+/*
+ * An append of a special chunk to a directory of two chunk files, which no writer would do: nothing
+ * in the index could tell its size, or the width of its items.
+ */
+static void add_special(const b2c_cparams *cparams, uint8_t kind)
+{
+    uint8_t chunk[64];
+    size_t len = 0;
+    CHECK_EQ(b2c_special_chunk(cparams, kind, CHUNK, NULL, chunk, sizeof chunk, &len, &err),
+             B2C_OK);
+    add_edit(0, (b2i_redo){ B2I_REDO_APPEND, 2 }, b2i_span_of(chunk, len));
 }
 
 /* What a writer stores who goes on with such a log can be opened. */
@@ -814,16 +821,14 @@ static void test_special(int64_t chunksize, uint32_t typesize, uint8_t kind)
     b2c_schunk *s;
     b2c_cparams cparams;
     b2c_chunk_info info;
-    char index[400];
     remove_path(left);
     s = make(B2C_STORAGE_DIR, left, chunksize);
     append(s, 0);
     append(s, 1);
     CHECK_EQ(b2c_schunk_close(s, &err), B2C_OK);
-    print_path(index, sizeof index, "%s/chunks.b2frame", left);
     b2c_cparams_init(&cparams);
     cparams.typesize = typesize;
-    add_special(index, &cparams, kind);
+    add_special(&cparams, kind);
     CHECK_EQ(open_left(B2C_OPEN_UPDATE, NULL, &s), B2C_OK);
     CHECK_EQ(nchunks_of(s), 3);
     append(s, 3);
@@ -833,6 +838,56 @@ static void test_special(int64_t chunksize, uint32_t typesize, uint8_t kind)
     CHECK_EQ(b2c_schunk_chunk_info(s, 2, &info, &err), B2C_OK);
     CHECK(info.nbytes == CHUNK && info.special == kind && info.typesize == typesize);
     b2c_schunk_free(s);
+}
+
+/*
+ * A log of other edits than appends, and of a chunk that the index itself can hold: who opens the
+ * directory for writing and is killed has taken away nothing that the index or the log needs; the
+ * first commit has.
+ */
+static void test_dropping_log(void)
+{
+    uint8_t chunk[CHUNK + HEAD], zeros[64], out[CHUNK];
+    size_t len = 0, n = 0;
+    b2c_cparams cparams;
+    b2c_schunk *s;
+    remove_path(left);
+    s = make(B2C_STORAGE_DIR, left, CHUNK);
+    append(s, 9);
+    append(s, 1);
+    CHECK_EQ(b2c_schunk_close(s, &err), B2C_OK);
+    b2c_cparams_init(&cparams);
+    cparams.typesize = 1;
+    cparams.clevel = 0;
+    CHECK_EQ(
+        b2c_special_chunk(&cparams, B2C_SPECIAL_ZERO, CHUNK, NULL, zeros, sizeof zeros, &n, &err),
+        B2C_OK);
+    for (uint32_t i = 0; i < 2; i++) { /* in the place of 9, then 8 */
+        CHECK_EQ(b2c_compress(ctx, &cparams, data_of(i == 0 ? 8 : 0), CHUNK, chunk, sizeof chunk,
+                              &len, &err),
+                 B2C_OK);
+        add_edit(i, (b2i_redo){ B2I_REDO_UPDATE, 0 }, b2i_span_of(chunk, len));
+    }
+    add_edit(2, (b2i_redo){ B2I_REDO_APPEND, 2 }, b2i_span_of(zeros, n));
+    CHECK_EQ(count_files(left), 2 + 1 + 5);
+    for (int i = 0; i < 4; i++) {
+        if (i == 3) {
+            CHECK_EQ(open_left(B2C_OPEN_UPDATE, NULL, &s), B2C_OK);
+            CHECK_EQ(b2c_schunk_close(s, &err), B2C_OK);
+            CHECK_EQ(count_files(left), 2 + 1 + 2);
+        }
+        CHECK_EQ(open_left(i == 1 ? B2C_OPEN_UPDATE : B2C_OPEN_READ, NULL, &s), B2C_OK);
+        CHECK_EQ(b2c_schunk_decode_chunk(s, ctx, 2, out, sizeof out, &n, &err), B2C_OK);
+        CHECK(out[0] == 0 && memcmp(out, out + 1, CHUNK - 1) == 0);
+        CHECK_EQ(nchunks_of(s), 3);
+        for (uint64_t k = 0; k < 2; k++) {
+            CHECK_EQ(b2c_schunk_decode_chunk(s, ctx, k, out, sizeof out, &n, &err), B2C_OK);
+            CHECK(memcmp(out, data_of(k), CHUNK) == 0);
+        }
+        s->store->failed = true; /* it is killed */
+        CHECK_EQ(b2c_schunk_close(s, &err), B2C_OK);
+        CHECK_EQ(count_files(left), 2 + 1 + (i < 3 ? 5 : 2));
+    }
 }
 
 /* ---- pointers that a stranger made ---- */
@@ -1054,6 +1109,7 @@ int main(void)
     test_special(0, 1, B2C_SPECIAL_ZERO);
     test_special(0, 4, B2C_SPECIAL_NAN);
     test_special(CHUNK, 4, B2C_SPECIAL_NAN);
+    test_dropping_log();
     b2c_ctx_free(ctx);
     remove_path(root);
     return RESULT();
