@@ -78,6 +78,9 @@ static size_t least_blocksize(const b2c_cparams *cparams, b2i_split split)
         size_t b = plane[cparams->clevel] * KIB * b2i_tune_typesize(cparams);
         return b > 4 * MIB ? 4 * MIB : b;
     }
+    if (split == B2I_SPLIT_TRY && cparams->clevel < 3) {
+        return 128 * KIB; /* planes of half of it take more room, and longer */
+    }
     return (is_high_ratio(cparams->codec) ? far_sighted : fast)[cparams->clevel] * KIB;
 }
 
