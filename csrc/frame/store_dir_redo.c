@@ -89,6 +89,15 @@ typedef struct step {
     bool is_unchecked; /* and that is no checksum for readers */
 } step;
 
+/* A directory, a link or a device has the name of a chunk file, which no writer has put there. */
+static bool is_no_file(const b2i_dir_store *d, uint64_t number)
+{
+    char name[B2I_DIR_NAME_LEN + 1];
+    uint64_t size;
+    b2i_dir_name(number, name);
+    return b2i_fs_exists(d->dir, name) && !b2i_fs_file_size(d->dir, name, &size);
+}
+
 /* What a chunk file is for the log; scratch NULL: its record alone matters. */
 static b2c_status look(b2i_dir_store *d, uint64_t number, const b2c_limits *limits,
                        b2i_scratch *scratch, step *out, b2c_error *err)
@@ -101,7 +110,7 @@ static b2c_status look(b2i_dir_store *d, uint64_t number, const b2c_limits *limi
         return B2C_OK;
     }
     b2c_status st = b2i_dir_open_chunk(d, number, &place.io, &place.end, err);
-    if (st == B2C_E_CORRUPT) { /* it is not there */
+    if (st == B2C_E_CORRUPT || (st == B2C_E_IO && is_no_file(d, number))) { /* it is not there */
         return B2C_OK;
     }
     B2I_TRY(st);
@@ -267,8 +276,8 @@ static b2c_status tidy(b2i_dir_store *d, const needed *by, b2c_error *err)
 
 /*
  * Who edits in turns with others goes on while they need what no index names, and so does who
- * cannot know whether somebody does: the number of the next chunk file is behind those that a
- * killed one has left.
+ * cannot know whether somebody does, or cannot remove it: the number of the next chunk file is
+ * behind those that a killed one has left.
  */
 static void skip_left(b2i_dir_store *d)
 {
@@ -293,6 +302,7 @@ b2c_status b2i_dir_recover(b2i_store *store, b2c_schunk *s, b2c_error *err)
     B2I_GO(st, roll_forward(d, s, err));
     if (store->is_writable && b2i_fs_claim(d->dir)) { /* else these are another writer's files */
         st = tidy(d, &by, err);
+        skip_left(d);
         b2i_fs_disclaim(d->dir);
     } else if (store->is_writable && (store->is_locked || errno != EWOULDBLOCK)) {
         skip_left(d);

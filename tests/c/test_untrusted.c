@@ -280,6 +280,36 @@ static void test_index_place(void)
     b2c_schunk_free(s);
 }
 
+/* What is no file in the place of the next chunk's: it is not of the log, and others are added. */
+static void test_number_taken(void)
+{
+    const char *path = path_of("taken");
+    char name[320];
+    uint8_t data[CHUNK] = { 0 }, out[CHUNK];
+    size_t n = 0;
+    b2c_schunk *s = make(B2C_STORAGE_DIR, path, CHUNK);
+    CHECK_EQ(b2c_schunk_close(s, &err), B2C_OK);
+    for (uint64_t i = 0; i < 8; i++) { /* at the number of the next, then of the one after it */
+        snprintf(name, sizeof name, "%s/%08X.chunk", path, (unsigned)(2 * i + i / 4));
+        CHECK_EQ(i % 2 == 0 ? mkdir(name, 0700) : symlink("chunks.b2frame", name), 0);
+        for (int mode = B2C_OPEN_READ; mode <= B2C_OPEN_UPDATE; mode++) {
+            CHECK_EQ(b2c_schunk_open(path, 0, mode, NULL, &s, &err), B2C_OK);
+            if (mode == B2C_OPEN_UPDATE) {
+                data[7] = (uint8_t)(i + 1);
+                CHECK_EQ(b2c_schunk_append(s, ctx, data, sizeof data, &err), B2C_OK);
+                s->store->failed = true; /* it is killed */
+            }
+            CHECK_EQ(b2c_schunk_close(s, &err), B2C_OK);
+        }
+        CHECK_EQ(b2c_schunk_open(path, 0, B2C_OPEN_READ, NULL, &s, &err), B2C_OK);
+        for (uint64_t k = 0; k <= i; k++) {
+            CHECK_EQ(b2c_schunk_decode_chunk(s, ctx, k, out, sizeof out, &n, &err), B2C_OK);
+            CHECK(n == CHUNK && out[7] == k + 1);
+        }
+        b2c_schunk_free(s);
+    }
+}
+
 /* The room of a chunk that another entry names is not used again. */
 static void test_shared_payload(void)
 {
@@ -563,6 +593,7 @@ int main(void)
     test_long_parts();
     test_shared_chunk_file();
     test_index_place();
+    test_number_taken();
     test_shared_payload();
     test_replay(false);
     test_replay(true);
