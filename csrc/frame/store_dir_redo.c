@@ -305,6 +305,7 @@ b2c_status b2i_dir_recover(b2i_store *store, b2c_schunk *s, b2c_error *err)
         skip_left(d);
         b2i_fs_disclaim(d->dir);
     } else if (store->is_writable && (store->is_locked || errno != EWOULDBLOCK)) {
+        d->has_log = false; /* files that have been left may look like the log that would follow */
         skip_left(d);
     }
     d->unsynced = d->next;

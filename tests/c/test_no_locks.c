@@ -55,12 +55,45 @@ static void test_left(uint8_t storage)
     CHECK_EQ(b2c_schunk_close(s, &err), B2C_OK);
 }
 
+/* A log that was left behind a gap does not follow what is added. */
+static void test_gap(void)
+{
+    static uint8_t data[CHUNK];
+    const char *path = path_of("gap");
+    char from[300], to[300];
+    b2c_schunk *s = make(B2C_STORAGE_DIR, path, CHUNK);
+    b2c_schunk_info info;
+    for (unsigned i = 0; i < 4; i++) {
+        data[i] = (uint8_t)harness_random(&seed);
+        CHECK_EQ(b2c_schunk_append(s, ctx, data, CHUNK, &err), B2C_OK);
+    }
+    s->store->failed = true; /* it is killed: the log tells of the last three */
+    CHECK_EQ(b2c_schunk_close(s, &err), B2C_OK);
+    for (unsigned i = 1; i < 3; i++) {
+        print_path(from, sizeof from, "%s/%08X.chunk", path, i);
+        CHECK_EQ(unlink(from), 0);
+    }
+    CHECK_EQ(b2c_schunk_open(path, 0, B2C_OPEN_UPDATE, NULL, &s, &err), B2C_OK);
+    b2c_schunk_info_get(s, &info);
+    CHECK_EQ(info.nchunks, 1);
+    CHECK_EQ(b2c_schunk_append(s, ctx, data, CHUNK, &err), B2C_OK);
+    s->store->failed = true;
+    CHECK_EQ(b2c_schunk_close(s, &err), B2C_OK);
+    CHECK_EQ(b2c_schunk_open(path, 0, B2C_OPEN_READ, NULL, &s, &err), B2C_OK);
+    b2c_schunk_info_get(s, &info);
+    CHECK_EQ(info.nchunks, 2);
+    b2c_schunk_free(s);
+    print_path(to, sizeof to, "%s/00000003.chunk", path);
+    CHECK_EQ(access(to, F_OK), 0);
+}
+
 int main(void)
 {
     CHECK(mkdtemp(dir) != NULL);
     CHECK_EQ(b2c_ctx_new(NULL, 1, NULL, &ctx, &err), B2C_OK);
     test_left(B2C_STORAGE_FILE);
     test_left(B2C_STORAGE_DIR);
+    test_gap();
     b2c_ctx_free(ctx);
     CHECK_EQ(remove_path(dir), 0);
     return RESULT();
