@@ -29,9 +29,16 @@ static b2c_status claim(b2i_dir_store *d, b2c_error *err)
                                     "removed yet what a killed writer has left there");
 }
 
+static bool is_there(const b2i_dir_store *d, uint64_t number)
+{
+    char name[B2I_DIR_NAME_LEN + 1];
+    b2i_dir_name(number, name);
+    return number <= B2I_DIR_MAX_NUMBER && b2i_fs_exists(d->dir, name);
+}
+
 /*
- * Before a commit: whether the index is the one that this writer read or committed, and the chunk
- * files that it is to name are there.
+ * Before a commit: whether the index is the one that this writer read or committed, the chunk files
+ * that it is to name are there, and nobody has added the next one, which would be forgotten.
  */
 static b2c_status check_ours(const b2i_dir_store *d, b2c_error *err)
 {
@@ -42,11 +49,9 @@ static b2c_status check_ours(const b2i_dir_store *d, b2c_error *err)
     (void)io->ops->close(io, NULL);
     B2I_TRY(st);
     for (uint64_t i = d->committed_next; i < d->next; i++) {
-        char name[B2I_DIR_NAME_LEN + 1];
-        b2i_dir_name(i, name);
-        is = is && b2i_fs_exists(d->dir, name);
+        is = is && is_there(d, i);
     }
-    return is ? B2C_OK : fail_conflict(err);
+    return is && !is_there(d, d->next) ? B2C_OK : fail_conflict(err);
 }
 
 static b2c_status write_chunk(const b2i_dir_store *d, b2i_io *io, b2i_span chunk, b2i_span redo,

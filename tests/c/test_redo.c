@@ -774,6 +774,26 @@ static void test_opening_beside(uint8_t storage, bool is_closed)
     }
 }
 
+/* What one writer appends is not forgotten by the commit of another, which has not seen it. */
+static void test_commit_beside(uint8_t storage)
+{
+    b2c_schunk *s, *t;
+    remove_path(left);
+    s = make(storage, left, CHUNK);
+    append(s, 0);
+    append(s, 1);
+    CHECK_EQ(b2c_schunk_close(s, &err), B2C_OK);
+    CHECK_EQ(open_left(B2C_OPEN_UPDATE, NULL, &s), B2C_OK);
+    CHECK_EQ(open_left(B2C_OPEN_UPDATE, NULL, &t), B2C_OK);
+    append(s, 2);
+    CHECK_EQ(b2c_schunk_vlmeta_set(t, ctx, "name", "value", 5, &err), B2C_E_CONFLICT);
+    CHECK_EQ(b2c_schunk_close(t, &err), B2C_OK);
+    check_left(3);
+    append(s, 3);
+    CHECK_EQ(b2c_schunk_close(s, &err), B2C_OK);
+    check_left(4);
+}
+
 /* ---- strange logs ---- */
 
 /* Adds an edit with a chunk to the log at 'left', a directory; the first has number 0. */
@@ -1102,6 +1122,8 @@ int main(void)
     test_missing_files(CHUNK);
     test_missing_files(0);
     test_exact_limit();
+    test_commit_beside(B2C_STORAGE_FILE);
+    test_commit_beside(B2C_STORAGE_DIR);
     test_chunk_over_pointer();
     test_chunk_over_slots();
     test_flush();
