@@ -507,6 +507,20 @@ static void learn_before(search *c, const level *lv)
     }
 }
 
+/*
+ * The table of the high gear gets some of what search_items() has passed by: where rows of items
+ * repeat, a trial in which all that it has seen is the last trial would find nothing.
+ */
+static void learn_rows(search *c)
+{
+    enum { MOST = 16384, STEP = 32 };
+    const size_t before = (size_t)(c->p - c->src) - 1;
+    const uint8_t *p = c->p - (before < MOST ? before : MOST);
+    for (; c->p - p >= STEP; p += STEP) {
+        c->t->far[learn_slot(p, 8, HASH_LOG)] = position(&c->positions, p);
+    }
+}
+
 typedef enum gear_kind { HIGH, LOW, SPARSE, NKINDS } gear_kind;
 
 /* Codes the next segment in a gear and adds to its tally. */
@@ -658,6 +672,9 @@ static bool search_all(search *c, const level *lv, const uint8_t *end)
         if (kind == LOW && !has_low) {
             learn_before(c, lv);
             has_low = true;
+        }
+        if (k == 0 && c->period != 0) {
+            learn_rows(c);
         }
         if (!shift_and_search(c, lv, kind, &tallies[kind]) || is_hopeless(c)) {
             return false;

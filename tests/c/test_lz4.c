@@ -123,6 +123,25 @@ static void test_items(void)
     free(data);
 }
 
+/* Rows of items that repeat, one item further on, are found although items repeat each other. */
+static void test_rows_of_items(void)
+{
+    enum { NROWS = 128, NCOLUMNS = 1024, N = 8 * NROWS * NCOLUMNS };
+    uint8_t *data = room_of(N), *stream = room_of(N);
+    for (size_t i = 0; i < NROWS * NCOLUMNS; i++) {
+        const double sum = (double)(i / NCOLUMNS + i % NCOLUMNS);
+        uint64_t bits;
+        memcpy(&bits, &sum, sizeof bits);
+        b2i_st64le(data + 8 * i, bits);
+    }
+    for (int level = 1; level <= 8; level++) { /* the last one has no gear for long matches */
+        const size_t len = encode(level, data, N, stream, N - 1);
+        CHECK(len > 0 && len < N / 4);
+    }
+    free(data);
+    free(stream);
+}
+
 /* Blocks of the library, whole and damaged.  What it takes we take, to the same bytes. */
 static void test_ours_reads_library(void)
 {
@@ -772,6 +791,7 @@ int main(void)
 #ifdef B2I_HAVE_LZ4
     test_library_reads_ours();
     test_items();
+    test_rows_of_items();
     test_ours_reads_library();
     test_kept_state();
     test_hard_start();
