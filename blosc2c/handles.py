@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 T = TypeVar("T")
 
+_get_ident = threading.get_ident
 INFO = ffi.typeof("b2c_schunk_info *")
 _TURN = ffi.typeof("b2i_turn *")
 MAX_SECONDS = 10  # of reading again what changes meanwhile
@@ -56,6 +57,22 @@ def handle_at(ptr: Any) -> Handle | None:
     return None if handle is None or handle.is_closed else handle
 
 
+class _Views(dict[int, bytearray]):
+    """Of each thread the bytearray that its readers have views of."""
+
+    def __missing__(self, thread: int) -> bytearray:
+        return self.setdefault(thread, bytearray())
+
+
+def _is_viewed(views: bytearray) -> bool:
+    try:
+        views.append(0)
+        views.pop()
+    except BufferError:
+        return True
+    return False
+
+
 class Handle:
     """A C object that threads share: many readers, or one writer.
 
@@ -67,7 +84,8 @@ class Handle:
 
     A signal handler may raise an exception between any two steps of Python code, such as those of
     an __exit__().  A reader is therefore a view of a bytearray, which keeps its size while there is
-    one; the with statement has nothing but the view, and releases it by C code.
+    one; the with statement has nothing but the view, and releases it by C code.  What a handler or
+    finalizer does must not wait for the thread that it interrupts: hence a bytearray per thread.
     """
 
     _turns: threading.RLock  # held to write, or to wait for others
@@ -102,7 +120,7 @@ class Handle:
         self._address = _address(ptr)
         self._filled: dict[int, int] = {}  # how many damaged chunks there were before each of them
         self._followers: dict[int, weakref.ref[Any]] = {}  # by id(); a WeakSet takes far longer
-        self._views = bytearray()  # each reader has one
+        self._views = _Views()
         self.turn = ffi.new(_TURN, {"schunk": ptr, "is_open": True})
         self.called: dict[str, list[Any]] = {}  # what C calls for it, the last of each kind
         _handles[id(self)] = _by_address[self._address] = weakref.ref(self)
@@ -145,7 +163,7 @@ class Handle:
         # A reader has a view before it looks whether it may read, and a writer forbids that before
         # it looks for views: so one of them sees the other, without a lock.  No frame has the view
         # as long as a signal handler may raise.
-        leave, may_read = memoryview(self._views).__exit__, lib.b2i_turn_look(self.turn)
+        leave, may_read = memoryview(self._views[_get_ident()]).__exit__, lib.b2i_turn_look(self.turn)
         if may_read > 0:
             return leave
         leave(None, None, None)
@@ -153,7 +171,7 @@ class Handle:
             ptr = self.get()
             if self.is_untold:
                 self.tell(ptr)
-            return memoryview(self._views).__exit__
+            return memoryview(self._views[_get_ident()]).__exit__
         return self._enter_in_turn()
 
     def __enter__(self) -> Any:
@@ -164,8 +182,8 @@ class Handle:
             pause = MIN_PAUSE
             while True:
                 # Readers let a waiting writer go first, or it might wait for ever; but not the
-                # writer itself, when it reads what it is changing.
-                while self._nwaiting and self._writer != threading.get_ident():
+                # writer itself, when it reads what it is changing, nor whom it waits for.
+                while self._nwaiting and self._writer != _get_ident() and not self._reads_here():
                     self._cond.wait()
                 ptr = self.get()
                 if self.is_untold:
@@ -173,7 +191,7 @@ class Handle:
                 self._update()  # an exception may have kept the last writer from it
                 if self.locks is not None:
                     break
-                leave, may_read = memoryview(self._views).__exit__, lib.b2i_turn_look(self.turn)
+                leave, may_read = memoryview(self._views[_get_ident()]).__exit__, lib.b2i_turn_look(self.turn)
                 if may_read >= 0:
                     return leave
                 leave(None, None, None)
@@ -189,7 +207,7 @@ class Handle:
         own: list[Any] = []
         leave = functools.partial(self._leave, own)
         own.append(weakref.ref(leave))
-        leave.view = memoryview(self._views)  # type: ignore[attr-defined]  # the last call here
+        leave.view = memoryview(self._views[_get_ident()])  # type: ignore[attr-defined]  # the last call here
         return leave
 
     def _leave(self, own: list[Any], *_: object) -> None:
@@ -202,12 +220,11 @@ class Handle:
         return bool(lib.b2i_turn_is_used(self.turn)) or self._has_view()
 
     def _has_view(self) -> bool:
-        try:
-            self._views.append(0)
-            self._views.pop()
-        except BufferError:
-            return True
-        return False
+        return any(_is_viewed(views) for views in list(self._views.values()))
+
+    def _reads_here(self) -> bool:
+        """Whether this thread reads, further up."""
+        return _is_viewed(self._views[_get_ident()])
 
     def _unlock_read(self) -> None:
         if self._is_locked:
@@ -238,7 +255,7 @@ class Handle:
         """What call(ptr) gives, made as in a writing() block; the call itself does not close or edit."""
         self._check_not_lent()
         with self._turns:
-            me = threading.get_ident()
+            me = _get_ident()
             if self.damage is None and self.unstored is None and (self.turn.is_open or self._writer == me):
                 # What _alone() does, if nobody has to be waited for.
                 outer = self._writer
@@ -267,18 +284,24 @@ class Handle:
 
     def _check_not_lent(self) -> None:
         if self in thread_local.lent:
-            raise errors.ParameterError(f"a callback cannot change the {self.noun} that it works for")
+            self._refuse("change")
+
+    def _refuse(self, what: str) -> None:
+        raise errors.ParameterError(
+            f"a callback, signal handler or finalizer cannot {what} the {self.noun} that is in use"
+        )
 
     @contextlib.contextmanager
     def _alone(self, closes: bool = False) -> Iterator[Any]:
         """writing(), as far as this process is concerned; who closes may find it closed."""
-        self._check_not_lent()
+        if self in thread_local.lent or self._reads_here():
+            self._refuse("close" if closes else "change")
         with self._turns:
             self._nwriters += 1
             try:
                 lib.b2i_turn_open(self.turn, False)
                 self._wait_for_readers()
-                outer, self._writer = self._writer, threading.get_ident()
+                outer, self._writer = self._writer, _get_ident()
                 try:
                     ptr = None if closes else self.get()
                     if ptr is not None and self.is_untold:
@@ -295,7 +318,7 @@ class Handle:
         try:
             pause = MIN_PAUSE
             # Who writes already keeps the turns, and waits for others to see that alone.
-            wait = time.sleep if self._writer == threading.get_ident() else self._cond.wait
+            wait = time.sleep if self._writer == _get_ident() else self._cond.wait
             while self._is_read():
                 wait(pause)
                 pause = min(2 * pause, MAX_PAUSE)
@@ -452,8 +475,8 @@ class Handle:
         """Call close(ptr, err), which frees; nothing happens the second time."""
         if self._ptr is None:
             return
-        if self._is_editing and self._writer == threading.get_ident():
-            raise errors.ParameterError(f"a signal handler cannot close the {self.noun} that it interrupts")
+        if self._is_editing and self._writer == _get_ident():
+            self._refuse("close")
         with self._alone(closes=True):
             ptr = self.__dict__.pop("_ptr", None)  # in one step: a signal handler may close it, too
             if ptr is None:
@@ -482,7 +505,7 @@ class Handle:
         A file has one writer, and that is the parent: the child must not even close it.
         """
         self._nwriters = self._nwaiting = self._writer = 0
-        self._views, self._is_locked = bytearray(), False
+        self._views, self._is_locked = _Views(), False
         # A new turn: a call that is under way, of the function that forks, ends the old one.
         state = {"schunk": self._ptr or ffi.NULL, "may_outdate": self.may_outdate}
         self.turn = ffi.new(_TURN, {**state, "nedits": self.turn.nedits + 1})

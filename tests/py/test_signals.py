@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import faulthandler
 import gc
 import importlib
 import itertools
@@ -424,6 +425,61 @@ def test_a_handler_that_closes_what_is_edited(on_signal, n):
         assert raised is None
     assert any("closed" in text for text in told)
     assert n == 1 or any("signal handler" in text for text in told), told  # an append takes one step in C
+
+
+@pytest.mark.parametrize("locking", [False, True])
+@pytest.mark.parametrize("name", ["close", "refresh", "update_data", "transaction"])
+def test_a_handler_that_changes_what_is_read(on_signal, tmp_path, name, locking):
+    """It does not wait for the read, which waits for it, but learns that it cannot."""
+    s = b2.SChunk(data=bytes(64), chunksize=8, urlpath=tmp_path / "f", locking=locking)
+    told: list[str] = []
+    calls = {
+        "update_data": lambda: s.update_data(0, bytes(8)),
+        "transaction": lambda: s.transaction().__enter__(),
+    }
+
+    def change() -> None:
+        try:
+            calls.get(name, getattr(s, name))()
+        except b2.ParameterError as exc:
+            told.append(str(exc))
+
+    def read() -> None:
+        with s.handle:
+            signal.raise_signal(N)
+
+    on_signal(change)
+    faulthandler.dump_traceback_later(30, exit=True)
+    try:
+        read()
+    finally:
+        faulthandler.cancel_dump_traceback_later()
+    assert len(told) == 1 and "signal handler" in told[0]
+    assert is_done(lambda: s.update_data(0, b"12345678")) and s[:8] == b"12345678"
+    s.close()
+
+
+def test_a_handler_that_reads_while_a_writer_waits_for_the_read(on_signal):
+    s = b2.SChunk(data=bytes(64), chunksize=8)
+    seen = []
+    writer = threading.Thread(target=lambda: s.update_data(0, b"12345678"), daemon=True)
+
+    def read() -> None:
+        writer.start()
+        end = time.monotonic() + 30
+        while not s.handle._nwaiting and time.monotonic() < end:
+            time.sleep(1e-3)
+        seen.append(s[:8])
+
+    on_signal(read)
+    faulthandler.dump_traceback_later(30, exit=True)
+    try:
+        with s.handle:
+            signal.raise_signal(N)
+    finally:
+        faulthandler.cancel_dump_traceback_later()
+    writer.join(30)
+    assert seen == [bytes(8)] and s[:8] == b"12345678"
 
 
 @pytest.mark.skipif(sys.implementation.name != "cpython", reason="steps are CPython's")
