@@ -535,6 +535,9 @@ b2c_status b2i_schunk_copy_some(const b2c_schunk *from, const uint64_t *numbers,
         return b2i_fail_field(err, B2C_E_ARGUMENT, B2C_NO_OFFSET, "to",
                               "a super-chunk cannot be copied to itself");
     }
+    for (uint64_t i = 0; i < n; i++) { /* steps inside a transaction stay when a later one fails */
+        B2I_TRY(check_nchunk(from, numbers[i], from->now.nchunks, err));
+    }
     B2I_TRY(b2i_schunk_begin_steps(to, &steps, err));
     b2c_status st = append_these(from, numbers, n, to, err);
     return b2i_schunk_end_steps(to, steps, st, err);

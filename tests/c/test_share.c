@@ -579,7 +579,8 @@ static void test_opening_sizes_beside_edits(uint8_t storage)
 /* What was begun of them keeps nobody waiting. */
 static void test_failed_first_edit(bool in_transaction)
 {
-    const uint64_t numbers[] = { 0, 7 }; /* the second one is not there */
+    const uint64_t numbers[] = { 0, 0, 0, 0 };
+    const b2c_limits limits = { .max_nchunks = 3 }; /* one too many, in the middle of the edit */
     const char *path = path_of(in_transaction ? "failed_in" : "failed");
     uint8_t data[CHUNK] = { 1 };
     b2c_schunk_info info;
@@ -587,13 +588,14 @@ static void test_failed_first_edit(bool in_transaction)
     b2c_schunk *from = make(B2C_STORAGE_MEMORY, NULL, CHUNK);
     CHECK_EQ(b2c_schunk_append(from, ctx, data, CHUNK, &err), B2C_OK);
     b2c_schunk_free(make(B2C_STORAGE_FILE, path, CHUNK));
-    b2c_schunk *a = open_as(path, B2C_OPEN_UPDATE | B2C_OPEN_LOCK);
+    b2c_schunk *a;
+    CHECK_EQ(b2c_schunk_open(path, 0, B2C_OPEN_UPDATE | B2C_OPEN_LOCK, &limits, &a, &err), B2C_OK);
     b2c_schunk *b = open_as(path, B2C_OPEN_UPDATE | B2C_OPEN_LOCK);
     for (uint64_t n = 1; n < 3; n++) {
         if (in_transaction) {
             CHECK_EQ(b2c_schunk_begin(a, &err), B2C_OK);
         }
-        CHECK_EQ(b2c_schunk_copy_some(from, numbers, 2, a, &err), B2C_E_RANGE);
+        CHECK_EQ(b2c_schunk_copy_some(from, numbers, 4, a, &err), B2C_E_LIMIT);
         if (in_transaction) {
             CHECK_EQ(b2c_schunk_commit(a, &err), B2C_E_ARGUMENT);
         }

@@ -346,6 +346,9 @@ static void test_copies_of_some(void)
     CHECK_EQ(b2c_schunk_copy_some(from, numbers, 4, to, &err), B2C_OK);
     CHECK_EQ(b2c_schunk_copy_some(from, wrong, 2, to, &err), B2C_E_RANGE);
     CHECK(err.expected == 3 && err.actual == 4);
+    CHECK_EQ(b2c_schunk_begin(to, &err), B2C_OK); /* in which others than this one may follow */
+    CHECK_EQ(b2c_schunk_copy_some(from, wrong, 2, to, &err), B2C_E_RANGE);
+    CHECK_EQ(b2c_schunk_commit(to, &err), B2C_OK);
     CHECK_EQ(b2c_schunk_copy_some(from, NULL, 0, to, &err), B2C_OK);
     CHECK_EQ(b2c_schunk_copy_some(from, NULL, 1, to, &err), B2C_E_ARGUMENT);
     CHECK_EQ(b2c_schunk_copy_some(from, numbers, 1, from, &err), B2C_E_ARGUMENT);
