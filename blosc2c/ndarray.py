@@ -681,9 +681,7 @@ class NDArray(Operators, Synonyms):
         from .store import ndarray_from_cframe, open_array
 
         if self.urlpath is not None and self._schunk.mmap_mode != "c" and self._axes is None:
-            self._schunk.flush_for_others()
-            source = self._schunk._source
-            return self._schunk.opened_by(open_array), (source.place, "r", source.offset)
+            return self._schunk.opened_by(open_array), self._schunk.place_for_others()
         return self._schunk.opened_by(ndarray_from_cframe), (self.to_cframe(), True)
 
     def __dask_tokenize__(self) -> tuple[Any, ...]:

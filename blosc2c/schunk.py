@@ -799,14 +799,24 @@ class SChunk(Editing, Callbacks, VLBlocks, Explained):
         from .store import open_schunk
 
         if self.urlpath is not None and self._source.mmap_mode != "c":
-            self.flush_for_others()
-            return self.opened_by(open_schunk), (self._source.place, "r", self._source.offset)
+            return self.opened_by(open_schunk), self.place_for_others()
         return self.opened_by(schunk_from_cframe), (self.to_cframe(), True)
 
     def opened_by(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """`function` with the limits of this one, for what pickles it."""
-        bounds = self.handle.limits
-        return function if bounds is None else functools.partial(function, limits=bounds)
+        """`function` with the limits and the lock of this one, for what pickles it."""
+        kept: dict[str, Any] = {} if self.handle.limits is None else {"limits": self.handle.limits}
+        if self.locking and self.urlpath is not None:
+            kept["locking"] = True
+        return functools.partial(function, **kept) if kept else function
+
+    def place_for_others(self) -> tuple[str, str, int]:
+        """Path, mode and offset with which others open what is stored now.
+
+        They read, unless they take turns: a file without a lock has one writer.
+        """
+        self.flush_for_others()
+        changes = self.locking and self.mode != "r"
+        return self._source.place, "a" if changes else "r", self._source.offset
 
     def flush_for_others(self) -> None:
         """Before others open the file: have everything stored, unless a transaction is open."""

@@ -770,7 +770,7 @@ def test_callbacks_read_but_do_not_change_or_close(schunk, tmp_path):
         def post(input, output, offset, change=change):
             change()
 
-        with pytest.raises(b2.ParameterError, match="a callback.* in use"):
+        with pytest.raises(b2.ParameterError, match=r"a callback.* in use"):
             schunk[:]
         schunk.remove_postfilter("post")
     assert schunk.nchunks == 3

@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import copy
 import os
+import pickle
 import random
 import signal
 import subprocess
@@ -252,6 +254,24 @@ def test_opening_waits_and_ctrl_c_ends_it(disk, tmp_path):
         assert processes[1].poll() is None
         other.start("")
         assert processes[1].communicate(timeout=60)[0] == "2\n"
+
+
+@pytest.mark.parametrize("mode", ["a", "r"])
+@pytest.mark.parametrize("copied", [lambda x: pickle.loads(pickle.dumps(x)), copy.copy, copy.deepcopy])
+def test_copies_of_handles_take_turns(tmp_path, mode, copied):
+    """As the original does: it reads or changes, and sees what others have stored."""
+    b2.asarray(np.arange(10), urlpath=tmp_path / "f", chunks=(4,)).close()
+    with b2.open(tmp_path / "f", mode=mode, locking=True) as x, copied(x) as y, copied(x.schunk) as s:
+        assert y.schunk.locking and s.locking and y.schunk.mode == s.mode == mode
+        assert y.schunk.is_writable == s.is_writable == (mode == "a")
+        with b2.open(tmp_path / "f", mode="a", locking=True) as other:
+            other[0] = 7
+        assert y[0] == 7
+        if mode == "a":
+            y.append([11])
+            assert x.shape == (11,) and x[10] == 11
+    with b2.open(tmp_path / "f", mode="a") as x, copied(x) as y:
+        assert not y.schunk.is_writable  # one writer
 
 
 def test_one_thread_does_not_wait_for_itself(disk, tmp_path):
