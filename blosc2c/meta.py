@@ -363,16 +363,18 @@ class VLMeta(MutableMapping[str, Any]):
         """All values by name, which is bytes here, as in Python-Blosc2; see getall()."""
         return {check_name(name): value for name, value in self.getall().items()}
 
-    def each(self) -> Iterator[tuple[str, bytes]]:
-        """The bytes of all, which together may be as many as those of one: else LimitError."""
-        nbytes, schunk = 0, self._schunk()
+    def each(self) -> list[tuple[str, bytes]]:
+        """Names and bytes of all in one state, together no more bytes than those of one: else LimitError."""
+        nbytes, schunk, found = 0, self._schunk(), []
         most = max_meta_nbytes(schunk)
-        for name in self:
-            packed = self.raw(name)
-            nbytes += len(packed)
-            if nbytes > most:
-                raise _too_large("all vlmetalayers up to " + repr(name) + " decode", nbytes, most, schunk)
-            yield name, packed
+        with schunk.handle:
+            for name in self:
+                packed = self.raw(name)
+                nbytes += len(packed)
+                if nbytes > most:
+                    raise _too_large("all vlmetalayers up to " + repr(name) + " decode", nbytes, most, schunk)
+                found.append((name, packed))
+        return found
 
     def __repr__(self) -> str:
         return _show(self)

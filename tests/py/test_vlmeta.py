@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 
 import numpy as np
@@ -131,3 +132,28 @@ def test_copies_keep_the_bytes_of_other_writers(name, tmp_path):
         assert made.vlmeta["float32"] == 1.0 and made.vlmeta["plain"] == [1, 2]
         with pytest.raises(b2.CorruptError, match="'odd' cannot be read: it is no msgpack"):
             made.vlmeta["odd"]
+
+
+def test_all_are_of_one_state(tmp_path, monkeypatch):
+    """Another thread that deletes and changes some meanwhile waits for the read."""
+    s = b2.SChunk(urlpath=tmp_path / "f")
+    s.vlmeta.update({"a": 1, "b": 1, "c": 1})
+    raw, edits = type(s.vlmeta).raw, []
+
+    def change() -> None:
+        s.vlmeta.update({"a": 2, "b": 2})
+        del s.vlmeta["c"]
+
+    def raw_and_edit(self, name):
+        found = raw(self, name)
+        if not edits:
+            edits.append(threading.Thread(target=change))
+            edits[0].start()
+            edits[0].join(0.1)
+        return found
+
+    monkeypatch.setattr(type(s.vlmeta), "raw", raw_and_edit)
+    assert s.vlmeta[:] == {"a": 1, "b": 1, "c": 1}
+    edits[0].join()
+    assert s.vlmeta[:] == {"a": 2, "b": 2}
+    s.close()
