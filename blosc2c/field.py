@@ -12,6 +12,7 @@ import numpy as np
 
 from .errors import NotFoundError, ParameterError
 from .indexing import expand_key, naxes_of
+from .ndedit import loaded
 from .operators import Operators
 from .partition import Shape
 
@@ -152,6 +153,7 @@ class NDField(Operators):
     def __setitem__(self, key: Any, value: Any) -> None:
         if is_name(key):
             key, self = ..., NDField(self._array, key, self._path)
+        value = loaded(value, self.dtype)
         with self._array.schunk.handle.writing():  # nobody may change the other fields meanwhile
             outer, inner = self._split(key)
             records = self._array._get(outer)

@@ -37,10 +37,25 @@ def set_items(array: NDArray, key: Any, value: Any) -> None:
     Raises IndexError for a key that is out of range, ValueError when `value` does not fit.
     """
     if array.schunk.locking:
+        value = loaded(value, array.dtype)
         with array.schunk.handle.writing():  # what the key means depends on the present shape
             _set_items(array, key, value)
     else:
         _set_items(array, key, value)
+
+
+def loaded(value: Any, dtype: np.dtype[Any]) -> Any:
+    """A value that may be assigned while the array is locked: other arrays are read before.
+
+    Whoever has locked those may wait for this one.
+    """
+    is_read = hasattr(value, "__array__") and not isinstance(value, np.ndarray | np.generic)
+    return _as_array(value, dtype) if is_read else value
+
+
+def _as_array(value: Any, dtype: np.dtype[Any]) -> Array:
+    # What records are made of is known by their dtype only: tuples, with lists for arrays in them.
+    return np.asarray(value, dtype if dtype.fields else None)
 
 
 def _set_items(array: NDArray, key: Any, value: Any) -> None:
@@ -81,8 +96,7 @@ def fitted(array: NDArray, value: Any, shape: Shape) -> Array:
 
 def as_items(value: Any, dtype: np.dtype[Any]) -> Array:
     """`value` as an array of a dtype; OverflowError for a single integer that it cannot hold."""
-    # What records are made of is known by their dtype only: tuples, with lists for arrays in them.
-    source = value if isinstance(value, np.ndarray) else np.asarray(value, dtype if dtype.fields else None)
+    source = value if isinstance(value, np.ndarray) else _as_array(value, dtype)
     if source.dtype == dtype:
         return source
     if source.ndim == 0 and source.dtype.kind in "iu":

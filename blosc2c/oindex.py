@@ -11,7 +11,7 @@ import numpy as np
 
 from .indexing import Box, parse_key
 from .ndarray import replanned
-from .ndedit import fitted, set_plan, write_rows
+from .ndedit import fitted, loaded, set_plan, write_rows
 from .partition import Shape
 from .places import Places
 
@@ -72,6 +72,7 @@ class OIndex:
 
     def __setitem__(self, key: Any, value: Any) -> None:
         if self._array.schunk.locking:
+            value = loaded(value, self._array.dtype)
             with self._array.schunk.handle.writing():  # what the key means depends on the present shape
                 self._set(key, value)
         else:

@@ -287,6 +287,33 @@ def test_one_thread_does_not_wait_for_itself(disk, tmp_path):
         assert s.nchunks == 3
 
 
+@pytest.mark.parametrize("how", ["items", "oindex", "field"])
+def test_what_is_assigned_is_read_before_the_turn(tmp_path, how):
+    """Whoever has locked that may wait for the array: two that assign to each other do not."""
+    a = b2.zeros(10, [("x", "i4"), ("y", "f8")], urlpath=tmp_path / "a", locking=True)
+    other = b2.open(tmp_path / "a", mode="a", locking=True)
+    finished = []
+
+    class Value:
+        def __array__(self, dtype=None, copy=None):
+            thread = threading.Thread(target=lambda: other.resize(20), daemon=True)
+            thread.start()
+            thread.join(10)
+            finished.append(not thread.is_alive())
+            return np.arange(5) if how == "field" else np.ones(5, a.dtype)
+
+    part = slice(0, 5)
+    if how == "field":
+        a["x"][part] = Value()
+    else:
+        (a if how == "items" else a.oindex)[part] = Value()
+    assert finished == [True]
+    assert a.shape == (20,)
+    assert a["x"][:6].tolist() == ([0, 1, 2, 3, 4, 0] if how == "field" else [1, 1, 1, 1, 1, 0])
+    other.close()
+    a.close()
+
+
 def test_a_killed_holder(disk, tmp_path):
     path = tmp_path / "x"
     model = create(path, disk, 2)
