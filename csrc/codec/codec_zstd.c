@@ -207,20 +207,29 @@ static b2c_status is_in_vain(b2i_codec_state *state, int clevel, const uint8_t *
     return B2C_OK;
 }
 
-/* Whether encode_runs() is better; the levels of others take other searches. */
+/*
+ * Whether encode_runs() is better: where runs follow runs; not where single bytes are between them,
+ * as in masks of rare things, whose matches are so long that comparing them takes the time.  The
+ * levels of others take other searches.
+ */
 static bool has_long_runs(int clevel, const uint8_t *src, size_t n)
 {
     enum { LOWEST = 4, HIGHEST = 5, MOST = 131072, NPIECES = 4, PIECE = 1024, MEAN_LEN = 128 };
+    enum {
+        FAR = 8
+    }; /* so many bytes differ from those before the end of a run, if another follows */
     if (clevel < LOWEST || clevel > HIGHEST || n <= MAX_SHORT || n > MOST) {
         return false;
     }
-    size_t nruns = 0;
-    for (const uint8_t *p = src; p + PIECE < src + n; p += n / NPIECES) {
+    size_t nends = 0, nfar = 0;
+    for (size_t k = 0; k < NPIECES; k++) {
+        const uint8_t *p = src + n / NPIECES * k;
         for (size_t i = 0; i < PIECE; i++) {
-            nruns += p[i] != p[i + 1];
+            nends += p[i] != p[i + 1];
+            nfar += p[i] != p[i + FAR];
         }
     }
-    return nruns <= NPIECES * PIECE / MEAN_LEN;
+    return nends > 0 && nends <= NPIECES * PIECE / MEAN_LEN && nfar > nends * FAR / 2;
 }
 
 static b2c_status encode_frame(b2i_codec_state *state, int clevel, const b2i_dict *dict,
