@@ -68,7 +68,6 @@ _NOISY_RATIO, _REGULAR_RATIO = 3, 12  # below the first, above the second
 _PARTS = ("chunks", "blocks")
 _OWN_FACTS = {"dtype", *_PARTS}  # of an array
 _OWN_META = (*ARRAY_META, EXTENSION_META)  # metalayers that follow from shapes and dtype
-_NUMBERS = "biufc"  # kinds of dtypes
 _SMALL_TYPESIZE = 255  # chunk headers tell no larger one, so values beyond it cannot be repeated
 
 
@@ -451,7 +450,7 @@ def _special(shape: Any, dtype: Any, kind: SpecialValue, kwargs: Mapping[str, An
 def full(shape: Any, fill_value: Any, dtype: Any = None, **kwargs: Any) -> NDArray:
     """An array of one value, which may be an array of one item; of its dtype when none is given.
 
-    Raises OverflowError for an integer that the dtype cannot hold.
+    Raises OverflowError for an integer that the dtype, or a field of it, cannot hold.
     """
     if dtype is not None:
         shape, dtype = _of_items(to_shape(shape), np.dtype(dtype))
@@ -462,12 +461,15 @@ def full(shape: Any, fill_value: Any, dtype: Any = None, **kwargs: Any) -> NDArr
     if value.ndim:
         fill_value = value = value.reshape(())
     dt = settled(value.dtype if dtype is None else dtype, value)
-    return _uniform(shape, as_items(fill_value, dt) if dt.kind in _NUMBERS else value.astype(dt), kwargs)
+    # By the rules of an assignment; dates without a unit, to which no number is assigned, take any.
+    return _uniform(shape, value.astype(dt) if leaves_open(dt) else as_items(fill_value, dt), kwargs)
 
 
 def ones(shape: Any, dtype: Any = None, **kwargs: Any) -> NDArray:
     """An array of ones, of dtype float64 when none is given."""
-    return full(shape, 1, np.float64 if dtype is None else dtype, **kwargs)
+    dt: np.dtype[Any] = np.dtype(np.float64 if dtype is None else dtype)
+    one = np.ones((), dt.base)  # also of dtypes to which no number is assigned
+    return full(shape, one, dt, **kwargs)
 
 
 def _like(x: Any, dtype: Any) -> tuple[Any, Any]:

@@ -239,6 +239,24 @@ def test_items_that_do_not_fit_are_refused(lib, value):
     assert not a[...].any()
 
 
+@BOTH
+@pytest.mark.parametrize(
+    ("value", "dtype", "error"),
+    [
+        (1 << 40, [("a", "i4")], OverflowError),
+        (float("inf"), [("a", "i4")], OverflowError),
+        (float("nan"), [("a", "i4"), ("b", "S3")], ValueError),
+        (1 + 2j, [("a", "i4")], TypeError),
+        (1 << 63, "M8[D]", OverflowError),
+        (3.5, "M8[D]", ValueError),
+        (float("nan"), "m8[s]", ValueError),
+    ],
+)
+def test_numbers_that_records_and_dates_cannot_hold_are_refused(lib, value, dtype, error):
+    with pytest.raises(error):
+        lib.full((3,), value, dtype=dtype)
+
+
 def test_items_that_fit_are_converted():
     a = b2.zeros((3,), dtype="u1")
     a[0:1], a[1], a[2] = np.int64(200), 1.7, np.array(True)
