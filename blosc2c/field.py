@@ -43,6 +43,10 @@ class NDField(Operators):
     """
 
     def __init__(self, ndarr: NDArray, field: Name, outer: tuple[Name, ...] = ()) -> None:
+        from .ndarray import NDArray
+
+        if not isinstance(ndarr, NDArray):
+            raise TypeError(f"ndarr must be an NDArray, not {type(ndarr).__name__}")
         self._array = ndarr
         self.field = field
         self._path = (*outer, field)

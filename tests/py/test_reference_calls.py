@@ -530,6 +530,13 @@ def test_slices_are_of_schunks_and_arrays(wrong):
 
 
 @BOTH
+@pytest.mark.parametrize("wrong", [1, None, np.zeros(3, [("a", "i4")])], ids=["int", "None", "numpy"])
+def test_fields_are_of_arrays(lib, wrong):
+    with pytest.raises(TypeError):
+        lib.NDField(wrong, "a")
+
+
+@BOTH
 def test_fields_are_not_assigned_by_name(lib):
     a = lib.zeros((3,), dtype=RECORD)
     with pytest.raises(TypeError):
