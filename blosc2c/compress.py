@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import struct
+from collections.abc import Sized
 from typing import TYPE_CHECKING, Any
 
 from . import _ffi, runtime
@@ -67,13 +68,14 @@ def _encode(src: Any, cparams: Any, nthreads: int) -> bytes:
     return chunk
 
 
+def _check_length(n: int) -> None:
+    if n > MAX_BUFFERSIZE:
+        raise LimitError(f"a chunk holds at most {MAX_BUFFERSIZE} bytes, not {n}; use an SChunk", field="src")
+
+
 def _encode_large(src: Any, cparams: Any, nthreads: int) -> bytes:
     nbytes = len(src)
-    if nbytes > MAX_BUFFERSIZE:
-        raise LimitError(
-            f"a chunk holds at most {MAX_BUFFERSIZE} bytes, not {nbytes}; use an SChunk",
-            field="src",
-        )
+    _check_length(nbytes)
     ctx, _, need, err, is_taken = call_for(nthreads, nbytes)
     cap = nbytes + _ffi.HEADER_NBYTES
 
@@ -194,7 +196,12 @@ def compress(
         cparams = _plain_cparams(typesize, clevel, filter, codec, runtime.get_blocksize())
     except TypeError:  # what cannot be hashed, and is wrong
         cparams = _plain_cparams.__wrapped__(typesize, clevel, filter, codec, runtime.get_blocksize())
-    data = in_buffer(src)  # not before: a wrong parameter is told of whatever src is
+    try:
+        data = in_buffer(src)  # not before: a wrong parameter is told of whatever src is
+    except TypeError:
+        if isinstance(src, Sized):
+            _check_length(len(src))  # which is told of whatever src is, too
+        raise
     if len(data) % typesize and not _ignore_multiple_size:
         raise ParameterError(f"{len(data)} bytes are no multiple of typesize {typesize}", field="typesize")
     return _encode(data, cparams, _ffi.threads.nthreads)

@@ -718,6 +718,16 @@ def test_parameters_are_looked_at_before_the_data(lib, src, kw):
 
 
 @BOTH
+def test_what_is_too_long_need_not_be_bytes(lib):
+    class Long:
+        def __len__(self):
+            return lib.MAX_BUFFERSIZE + 1
+
+    with pytest.raises(ValueError, match=str(lib.MAX_BUFFERSIZE)):
+        lib.compress(Long(), typesize=1)
+
+
+@BOTH
 def test_metalayers_are_not_removed(lib):
     s = lib.SChunk(meta={"a": 1})
     with pytest.raises(NotImplementedError):
