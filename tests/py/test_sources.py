@@ -168,7 +168,7 @@ def test_objects_that_use_what_is_read_through_them(nthreads):
     def act() -> None:
         source.act = lambda: None
         for call in (a.close, a.schunk.refresh, lambda: a.schunk.set_checksums(False)):
-            with pytest.raises(b2.ParameterError, match="callback cannot change"):
+            with pytest.raises(b2.ParameterError, match=r"callback.* cannot (close|change)"):
                 call()
             refused.append(call)
         read.append(a[7])
