@@ -281,12 +281,7 @@ static b2c_status tidy(b2i_dir_store *d, const needed *by, b2c_error *err)
  */
 static void skip_left(b2i_dir_store *d)
 {
-    char name[B2I_DIR_NAME_LEN + 1];
-    for (; d->next <= B2I_DIR_MAX_NUMBER; d->next++) {
-        b2i_dir_name(d->next, name);
-        if (!b2i_fs_exists(d->dir, name)) {
-            return;
-        }
+    for (; b2i_dir_has(d, d->next); d->next++) {
         d->has_log = false; /* whose numbers have no gap */
     }
 }

@@ -29,7 +29,7 @@ static b2c_status claim(b2i_dir_store *d, b2c_error *err)
                                     "removed yet what a killed writer has left there");
 }
 
-static bool is_there(const b2i_dir_store *d, uint64_t number)
+bool b2i_dir_has(const b2i_dir_store *d, uint64_t number)
 {
     char name[B2I_DIR_NAME_LEN + 1];
     b2i_dir_name(number, name);
@@ -49,9 +49,9 @@ static b2c_status check_ours(const b2i_dir_store *d, b2c_error *err)
     (void)io->ops->close(io, NULL);
     B2I_TRY(st);
     for (uint64_t i = d->committed_next; i < d->next; i++) {
-        is = is && is_there(d, i);
+        is = is && b2i_dir_has(d, i);
     }
-    return is && !is_there(d, d->next) ? B2C_OK : fail_conflict(err);
+    return is && !b2i_dir_has(d, d->next) ? B2C_OK : fail_conflict(err);
 }
 
 static b2c_status write_chunk(const b2i_dir_store *d, b2i_io *io, b2i_span chunk, b2i_span redo,
