@@ -208,16 +208,15 @@ static b2c_status is_in_vain(b2i_codec_state *state, int clevel, const uint8_t *
 }
 
 /*
- * Whether encode_runs() is better: where runs follow runs; not where single bytes are between them,
- * as in masks of rare things, whose matches are so long that comparing them takes the time.  The
- * levels of others take other searches.
+ * Whether encode_runs() is better: where runs follow runs, so that bytes differ from several before
+ * the end of one; not where single bytes are between them, as in masks of rare things, whose
+ * matches are so long that comparing them takes the time.  The levels of others take other
+ * searches.
  */
 static bool has_long_runs(int clevel, const uint8_t *src, size_t n)
 {
     enum { LOWEST = 4, HIGHEST = 5, MOST = 131072, NPIECES = 4, PIECE = 1024, MEAN_LEN = 128 };
-    enum {
-        FAR = 8
-    }; /* so many bytes differ from those before the end of a run, if another follows */
+    enum { FAR = 8 };
     if (clevel < LOWEST || clevel > HIGHEST || n <= MAX_SHORT || n > MOST) {
         return false;
     }

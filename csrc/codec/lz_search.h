@@ -493,32 +493,32 @@ static inline const uint8_t *search_end(const search *c)
     return c->src_end - SEARCH_END;
 }
 
+/* A table gets one of 'step' places of the last 'most' bytes. */
+static void learn_last(search *c, uint32_t *table, unsigned min_len, size_t most, size_t step)
+{
+    const size_t before = (size_t)(c->p - c->src) - 1; /* the first byte has none before it */
+    const uint8_t *p = c->p - (before < most ? before : most);
+    for (; (size_t)(c->p - p) >= step; p += step) {
+        table[learn_slot(p, min_len, HASH_LOG)] = position(&c->positions, p);
+    }
+}
+
 /*
  * The low gear begins: its table gets some of what the high one has seen.  With an empty table it
  * would lose the trial where something repeats only now and then.
  */
 static void learn_before(search *c, const level *lv)
 {
-    enum { MOST = 1024, STEP = 8 };
-    const size_t before = (size_t)(c->p - c->src) - 1; /* the first byte has none before it */
-    const uint8_t *p = c->p - (before < MOST ? before : MOST);
-    for (; c->p - p >= STEP; p += STEP) {
-        c->t->near[learn_slot(p, lv->low_len, HASH_LOG)] = position(&c->positions, p);
-    }
+    learn_last(c, c->t->near, lv->low_len, 1024, 8);
 }
 
 /*
- * The table of the high gear gets some of what search_items() has passed by: where rows of items
- * repeat, a trial in which all that it has seen is the last trial would find nothing.
+ * The table of the high gear gets some of what a search by a period has passed by: where rows of
+ * items repeat, a trial in which all that it has seen is the last trial would find nothing.
  */
 static void learn_rows(search *c)
 {
-    enum { MOST = 16384, STEP = 32 };
-    const size_t before = (size_t)(c->p - c->src) - 1;
-    const uint8_t *p = c->p - (before < MOST ? before : MOST);
-    for (; c->p - p >= STEP; p += STEP) {
-        c->t->far[learn_slot(p, 8, HASH_LOG)] = position(&c->positions, p);
-    }
+    learn_last(c, c->t->far, 8, 16384, 32);
 }
 
 typedef enum gear_kind { HIGH, LOW, SPARSE, NKINDS } gear_kind;
