@@ -81,6 +81,16 @@ static void fill_streaming(const b2i_chunk *c, b2i_span value, uint32_t at, size
     b2i_stream_end();
 }
 
+static void put(uint8_t *dst, b2i_span bytes, bool streaming)
+{
+    if (streaming) {
+        b2i_stream_copy(dst, bytes.p, bytes.n);
+        b2i_stream_end();
+    } else {
+        b2i_copy(dst, bytes.p, bytes.n);
+    }
+}
+
 /* Part [at, at + n) of a chunk that has no blocks. */
 static b2c_status fill_range(b2i_worker *w, const b2i_chunk *c, uint32_t at, size_t n,
                              bool streaming, uint8_t *dst, b2c_error *err)
@@ -99,12 +109,7 @@ static b2c_status fill_range(b2i_worker *w, const b2i_chunk *c, uint32_t at, siz
         return B2C_OK;
     }
     B2I_TRY(c->source.read(c->source.arg, (uint64_t)c->head.header_len + at, n, &w->in, &s, err));
-    if (streaming) {
-        b2i_stream_copy(dst, s.p, n);
-        b2i_stream_end();
-    } else {
-        b2i_copy(dst, s.p, n);
-    }
+    put(dst, s, streaming);
     return B2C_OK;
 }
 
@@ -119,8 +124,11 @@ static b2c_status decode_unit(b2c_ctx *ctx, uint32_t worker, const b2i_chunk *c,
     if (c->head.nblocks == 0) {
         return fill_range(w, c, at, n, streaming, dst, err);
     }
-    if (i == 0 || !needs_ref(c)) {
+    if (!needs_ref(c)) {
         ref = b2i_span_of(NULL, 0);
+    } else if (i == 0 && ref.n > 0) { /* the reference itself */
+        put(dst, ref, streaming);
+        return B2C_OK;
     }
     b2c_status st = b2i_block_decode(w, c, i, n, ref, streaming, dst, err);
     if (st != B2C_OK) {

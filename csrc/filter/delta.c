@@ -60,7 +60,7 @@ B2I_KERNEL void running_xor(const uint8_t *restrict src, size_t len, size_t unit
                             : unit == 2 ? UINT64_C(0x0001000100010001)
                             : unit == 4 ? UINT64_C(0x0000000100000001)
                                         : 1;
-    uint64_t last = 0;
+    uint64_t before = 0; /* all that a step waits for */
     size_t i = 0;
 
     for (; i + 8 <= len; i += 8) {
@@ -68,9 +68,8 @@ B2I_KERNEL void running_xor(const uint8_t *restrict src, size_t len, size_t unit
         for (size_t shift = 8 * unit; shift < 64; shift *= 2) {
             x ^= x << shift;
         }
-        x ^= last * repeat;
-        b2i_st64le(dst + i, x);
-        last = x >> (64 - 8 * unit);
+        b2i_st64le(dst + i, x ^ before);
+        before ^= (x >> (64 - 8 * unit)) * repeat;
     }
     for (; i < len; i++) {
         dst[i] = i < unit ? src[i] : src[i] ^ dst[i - unit];
