@@ -121,12 +121,29 @@ static b2c_status decode_streams(b2i_worker *w, const b2i_chunk *c, uint32_t i, 
     return B2C_OK;
 }
 
+/* A plane of differences of bytes, 'len' of them: their sums, in 'room' where they are not all 0.
+ */
+static b2i_plane sum_plane(b2i_plane plane, size_t len, uint8_t *room)
+{
+    bool is_run = plane.mask == 0;
+    if (is_run && plane.p[0] == 0) {
+        return plane;
+    }
+    if (is_run) {
+        memset(room, plane.p[0], len);
+    }
+    b2i_plane_sum(is_run ? room : plane.p, len, room);
+    return (b2i_plane){ room, SIZE_MAX };
+}
+
 /*
  * A block whose streams are the planes of a shuffle, in one go from where they are: raw streams
- * in the chunk, runs in a line, and only what the codec decodes in scratch memory.
+ * in the chunk, runs in a line, and only what the codec decodes in scratch memory.  'deltas':
+ * they went through bytedelta, whose sums are in scratch memory, too.
  */
 static b2c_status gather_streams(b2i_worker *w, const b2i_chunk *c, uint32_t i, b2i_span in,
-                                 bool streaming, uint8_t *dst, size_t n, b2c_error *err)
+                                 bool deltas, bool streaming, uint8_t *dst, size_t n,
+                                 b2c_error *err)
 {
     b2i_plane planes[B2I_MAX_UNIT];
     size_t nstreams;
@@ -149,6 +166,9 @@ static b2c_status gather_streams(b2i_worker *w, const b2i_chunk *c, uint32_t i, 
         } else {
             planes[k] = (b2i_plane){ scratch + k * room, SIZE_MAX };
             B2I_TRY(decode_payload(w, c, i, s.bytes, s.offset, scratch + k * room, len, err));
+        }
+        if (deltas) {
+            planes[k] = sum_plane(planes[k], len, scratch + k * room);
         }
     }
     if (streaming) {
@@ -211,9 +231,11 @@ b2c_status b2i_block_decode(b2i_worker *w, const b2i_chunk *c, uint32_t i, size_
     if (c->head.is_instrumented || b2i_pipeline_is_empty(pl, true)) {
         return decode_bytes(w, c, i, in, dst, n, err);
     }
-    if (c->head.is_split && n == c->head.blocksize && !c->head.has_vlblocks &&
-        b2i_pipeline_is_shuffle(pl, c->head.typesize)) {
-        return gather_streams(w, c, i, in, streaming, dst, n, err);
+    if (c->head.is_split && n == c->head.blocksize && !c->head.has_vlblocks) {
+        bool deltas = b2i_pipeline_is_bytedelta(pl, c->head.typesize);
+        if (deltas || b2i_pipeline_is_shuffle(pl, c->head.typesize)) {
+            return gather_streams(w, c, i, in, deltas, streaming, dst, n, err);
+        }
     }
     B2I_TRY(b2i_pipeline_check_block(pl, n, false, err));
     uint8_t *out = streaming ? b2i_scratch_get(&w->c, n) : dst;

@@ -51,6 +51,9 @@ bool b2i_pipeline_breaks_items(const b2i_pipeline *pl);
 /* Whether all that is to be undone is one shuffle of 'unit' > 1 bytes. */
 bool b2i_pipeline_is_shuffle(const b2i_pipeline *pl, size_t unit);
 
+/* Whether it is one of bytedelta, and then one shuffle, both of 'unit' > 1 planes. */
+bool b2i_pipeline_is_bytedelta(const b2i_pipeline *pl, size_t unit);
+
 /*
  * Applies slots 0…5 to n bytes.  The result is src itself when no filter is
  * active, else a or b (each of n bytes or more, 64-byte aligned, not src):

@@ -231,6 +231,21 @@ bool b2i_pipeline_is_shuffle(const b2i_pipeline *pl, size_t unit)
     return count == 1;
 }
 
+bool b2i_pipeline_is_bytedelta(const b2i_pipeline *pl, size_t unit)
+{
+    static const uint8_t expected[] = { B2C_FILTER_SHUFFLE, BYTEDELTA };
+    size_t count = 0;
+    for (size_t slot = 0; slot < B2C_MAX_FILTERS; slot++) {
+        if (is_active(pl, slot, true)) {
+            if (count == 2 || pl->filters[slot] != expected[count] || unit_of(pl, slot) != unit) {
+                return false;
+            }
+            count++;
+        }
+    }
+    return count == 2;
+}
+
 bool b2i_pipeline_has(const b2i_pipeline *pl, uint8_t filter)
 {
     return memchr(pl->filters, filter, sizeof pl->filters) != NULL;

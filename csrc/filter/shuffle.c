@@ -59,6 +59,7 @@ static void choose(void)
         chosen.shuffle = ops->shuffle != NULL ? ops->shuffle : chosen.shuffle;
         chosen.unshuffle = ops->unshuffle != NULL ? ops->unshuffle : chosen.unshuffle;
         chosen.stream = ops->stream != NULL ? ops->stream : chosen.stream;
+        chosen.sum = ops->sum != NULL ? ops->sum : chosen.sum;
     }
 }
 
@@ -168,4 +169,9 @@ void b2i_unshuffle(const uint8_t *src, size_t n, size_t unit, uint8_t *dst)
     }
     b2i_unshuffle_planes(planes, unit, nelems, dst);
     copy_rest(src, n, nelems * unit, dst);
+}
+
+void b2i_plane_sum(const uint8_t *src, size_t n, uint8_t *dst)
+{
+    best()->sum(src, n, dst);
 }

@@ -37,6 +37,9 @@ void b2i_unshuffle_planes(const b2i_plane *planes, size_t unit, size_t nelems, u
 /* The same, past the caches: see stream.h. */
 void b2i_unshuffle_stream(const b2i_plane *planes, size_t unit, size_t nelems, uint8_t *dst);
 
+/* dst[i] = src[0] + … + src[i], modulo 256: undoes bytedelta in a plane.  dst may be src. */
+void b2i_plane_sum(const uint8_t *src, size_t n, uint8_t *dst);
+
 /* ---- kernels ---- */
 
 /* nelems elements of 'unit' bytes, unit from 2 to 255; any alignment, no overlap. */
@@ -53,6 +56,7 @@ typedef struct b2i_shuffle_ops {
      * lines of dst.  NULL: there is none.
      */
     b2i_unshuffle_fn *stream;
+    void (*sum)(const uint8_t *src, size_t n, uint8_t *dst);
 } b2i_shuffle_ops;
 
 extern const b2i_shuffle_ops b2i_shuffle_generic;

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include "shuffle.h"
+#include "bytes.h"
 #include "vec_u64.h"
 
 /*
@@ -66,4 +67,31 @@ static void unshuffle(const b2i_plane *planes, size_t unit, size_t nelems, uint8
     }
 }
 
-const b2i_shuffle_ops b2i_shuffle_generic = { "generic", shuffle, unshuffle, NULL };
+/* Sums in each byte of a word, modulo 256. */
+static uint64_t add_bytes(uint64_t a, uint64_t b)
+{
+    const uint64_t low7 = UINT64_C(0x7F7F7F7F7F7F7F7F);
+    return ((a & low7) + (b & low7)) ^ ((a ^ b) & ~low7);
+}
+
+static void sum(const uint8_t *src, size_t n, uint8_t *dst)
+{
+    uint64_t before = 0; /* the sum of all words before, in each byte */
+    size_t i = 0;
+
+    for (; i + 8 <= n; i += 8) {
+        uint64_t x = b2i_ld64le(src + i);
+        x = add_bytes(x, x << 8);
+        x = add_bytes(x, x << 16);
+        x = add_bytes(x, x << 32);
+        b2i_st64le(dst + i, add_bytes(x, before));
+        before = add_bytes(before, (x >> 56) * UINT64_C(0x0101010101010101));
+    }
+    uint8_t last = (uint8_t)before;
+    for (; i < n; i++) {
+        last = (uint8_t)(last + src[i]);
+        dst[i] = last;
+    }
+}
+
+const b2i_shuffle_ops b2i_shuffle_generic = { "generic", shuffle, unshuffle, NULL, sum };

@@ -6,5 +6,6 @@
 #include "vec_neon.h"
 #include "vec_net.h"
 #include "shuffle_vec.h"
+#include "plane_sum.h"
 
-const b2i_shuffle_ops b2i_shuffle_neon = { "neon", vec_shuffle, vec_unshuffle, NULL };
+const b2i_shuffle_ops b2i_shuffle_neon = { "neon", vec_shuffle, vec_unshuffle, NULL, vec_sum };

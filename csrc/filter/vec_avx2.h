@@ -134,4 +134,36 @@ B2I_KERNEL vec vec_shl(vec v, int nbits)
     return nbits == 1 ? _mm256_add_epi8(v, v) : _mm256_slli_epi16(v, nbits);
 }
 
+/* Sums of bytes, modulo 256. */
+B2I_KERNEL vec vec_add(vec a, vec b)
+{
+    return _mm256_add_epi8(a, b);
+}
+
+/* In each lane: 1, 2, 4 or 8 bytes up, behind zeros. */
+B2I_KERNEL vec vec_slide(vec v, int nbytes)
+{
+    return nbytes == 1   ? _mm256_slli_si256(v, 1)
+           : nbytes == 2 ? _mm256_slli_si256(v, 2)
+           : nbytes == 4 ? _mm256_slli_si256(v, 4)
+                         : _mm256_slli_si256(v, 8);
+}
+
+/* The last byte of each lane all over that lane. */
+B2I_KERNEL vec vec_last(vec v)
+{
+    return _mm256_shuffle_epi8(v, _mm256_set1_epi8(15));
+}
+
+/* Of vectors that are the same all over each lane: sums of the lanes before, and of all. */
+B2I_KERNEL vec vec_sum_before(vec v)
+{
+    return _mm256_permute2x128_si256(v, v, 0x08);
+}
+
+B2I_KERNEL vec vec_sum_all(vec v)
+{
+    return _mm256_add_epi8(v, _mm256_permute2x128_si256(v, v, 0x01));
+}
+
 #endif

@@ -128,4 +128,38 @@ B2I_KERNEL vec vec_shl(vec v, int nbits)
     return vshlq_u8(v, vdupq_n_s8((int8_t)nbits));
 }
 
+/* Sums of bytes, modulo 256. */
+B2I_KERNEL vec vec_add(vec a, vec b)
+{
+    return vaddq_u8(a, b);
+}
+
+/* 1, 2, 4 or 8 bytes up, behind zeros. */
+B2I_KERNEL vec vec_slide(vec v, int nbytes)
+{
+    const vec zero = vdupq_n_u8(0);
+    return nbytes == 1   ? vextq_u8(zero, v, 15)
+           : nbytes == 2 ? vextq_u8(zero, v, 14)
+           : nbytes == 4 ? vextq_u8(zero, v, 12)
+                         : vextq_u8(zero, v, 8);
+}
+
+/* The last byte all over the vector. */
+B2I_KERNEL vec vec_last(vec v)
+{
+    return vdupq_laneq_u8(v, 15);
+}
+
+/* Of vectors that are the same all over the one lane: sums of the lanes before, and of all. */
+B2I_KERNEL vec vec_sum_before(vec v)
+{
+    (void)v;
+    return vdupq_n_u8(0);
+}
+
+B2I_KERNEL vec vec_sum_all(vec v)
+{
+    return v;
+}
+
 #endif

@@ -107,4 +107,38 @@ B2I_KERNEL vec vec_shl(vec v, int nbits)
     return _mm_slli_epi16(v, nbits);
 }
 
+/* Sums of bytes, modulo 256. */
+B2I_KERNEL vec vec_add(vec a, vec b)
+{
+    return _mm_add_epi8(a, b);
+}
+
+/* In each lane: 1, 2, 4 or 8 bytes up, behind zeros. */
+B2I_KERNEL vec vec_slide(vec v, int nbytes)
+{
+    return nbytes == 1   ? _mm_slli_si128(v, 1)
+           : nbytes == 2 ? _mm_slli_si128(v, 2)
+           : nbytes == 4 ? _mm_slli_si128(v, 4)
+                         : _mm_slli_si128(v, 8);
+}
+
+/* The last byte of each lane all over that lane. */
+B2I_KERNEL vec vec_last(vec v)
+{
+    v = _mm_shufflehi_epi16(_mm_unpackhi_epi8(v, v), 0xFF);
+    return _mm_shuffle_epi32(v, 0xFF);
+}
+
+/* Of vectors that are the same all over each lane: sums of the lanes before, and of all. */
+B2I_KERNEL vec vec_sum_before(vec v)
+{
+    (void)v;
+    return vec_zero();
+}
+
+B2I_KERNEL vec vec_sum_all(vec v)
+{
+    return v;
+}
+
 #endif

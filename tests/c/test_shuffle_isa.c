@@ -281,6 +281,28 @@ static void test_planes(size_t unit, size_t nelems)
     }
 }
 
+/* Running sums of planes of every length up to some vectors, up to a guard page and in place. */
+static void test_sums(void)
+{
+    const b2i_shuffle_ops *ops;
+
+    for (size_t t = 0; (ops = b2i_shuffle_table(t)) != NULL; t++) {
+        for (size_t n = 0; n < 1000 && ops->sum != NULL; n += n < 200 ? 1 : 31) {
+            uint8_t *src = source.end - n, *dst = output.end - n, sum = 0;
+            memcpy(src, data + n, n);
+            for (size_t i = 0; i < n; i++) {
+                expected[i] = sum = (uint8_t)(sum + src[i]);
+            }
+            memset(dst - CANARY_LEN, CANARY, CANARY_LEN);
+            ops->sum(src, n, dst);
+            CHECK(memcmp(dst, expected, n) == 0);
+            CHECK(all_canary(dst - CANARY_LEN));
+            ops->sum(src, n, src);
+            CHECK(memcmp(src, expected, n) == 0);
+        }
+    }
+}
+
 /* Tables follow the features; the strongest one is in use. */
 static void test_tables(void)
 {
@@ -318,6 +340,7 @@ int main(void)
     output = guarded_new();
     test_tables();
     test_alignment();
+    test_sums();
     for (size_t width = 1; width <= 32; width++) {
         test_width(width);
     }

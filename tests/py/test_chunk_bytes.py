@@ -377,3 +377,54 @@ def test_delta_tails_are_verbatim(typesize, tail):
     )
     assert spec.decode(chunk) == data
     assert b2.decompress2(chunk) == data
+
+
+# ---- bytedelta ----
+
+
+def planes_of_deltas(typesize: int, n: int) -> tuple[np.ndarray, list[bytes]]:
+    """Planes of n bytes each, and streams of their differences: runs, raw, and compressed in turn."""
+    noise = np.frombuffer(make("random", typesize * n), "u1").reshape(typesize, n)
+    deltas = np.zeros((typesize, n), "u1")
+    streams = []
+    for k in range(typesize):
+        kind = ("coded", "zeros", "raw", "run")[k % 4]
+        if kind == "coded":
+            deltas[k] = noise[k] % 3 // 2
+            payload = zlib.compress(deltas[k].tobytes())
+            streams.append(struct.pack("<i", len(payload)) + payload)
+        elif kind == "zeros":
+            streams.append(struct.pack("<i", 0))
+        elif kind == "raw":
+            deltas[k] = noise[k]
+            streams.append(struct.pack("<i", n) + deltas[k].tobytes())
+        else:
+            deltas[k] = k
+            streams.append(struct.pack("<i", -k) + b"\1")
+    return np.add.accumulate(deltas, axis=1, dtype="u1"), streams
+
+
+@pytest.mark.parametrize("typesize", [2, 3, 4, 7, 8, 16, 33])
+@pytest.mark.parametrize("n", [40, 64, 1000, 4097, 70_000])
+def test_bytedelta_of_streams_of_every_kind(typesize, n):
+    planes, streams = planes_of_deltas(typesize, n)
+    data = planes.T.tobytes()
+    chunk = build_chunk(
+        len(data), [b"".join(streams)], blocksize=len(data), typesize=typesize, flags=0x65,
+        filters=(1, 35), metas=(0, typesize),
+    )  # fmt: skip
+    assert spec.decode(chunk) == data
+    assert b2.decompress2(chunk) == data
+    assert chunk_getitem(chunk, typesize, 30 * typesize) == data[typesize : 30 * typesize]
+    assert blosc2.decompress2(chunk) == data
+
+
+@pytest.mark.parametrize("metas", [(0, 2), (2, 4), (4, 0, 4), (0, 4, 4)])
+def test_bytedelta_of_other_planes(metas):
+    """Planes that are not those of the streams, or more filters: no short cut may be taken."""
+    data = make("walk", 4096)
+    filters = (1, 35, 35)[: len(metas)] if metas != (4, 0, 4) else (1, 0, 35)
+    chunk = b2.compress2(data, typesize=4, filters=filters, filters_meta=metas, codec=b2.Codec.LZ4)
+    assert spec.header(chunk).metas[: len(metas)] == metas
+    assert spec.decode(chunk) == data
+    assert b2.decompress2(chunk) == data
