@@ -31,7 +31,7 @@ typedef struct b2i_chunk_head {
     bool has_dict;
     bool has_vlblocks;
     bool is_instrumented;
-    bool maybe_unsplit; /* Blosc1: the flag says split, the Blosc1 rule says not; see block_dec.c */
+    bool maybe_unsplit; /* Blosc1: the flag says split, the Blosc1 rule not; see chunk_parse.c */
     b2i_pipeline pipeline;
 } b2i_chunk_head;
 
@@ -103,8 +103,10 @@ void b2i_chunk_part_at(const b2i_chunk *chunk, uint32_t i, uint32_t *at, uint32_
 
 /* ---- decoding ---- */
 
-/* Number of units that can be decoded alone: blocks; for memcpy and special chunks as if they had
- * blocks of blocksize. */
+/*
+ * Number of units that can be decoded alone: blocks; for memcpy and special chunks as if they had
+ * blocks of blocksize.
+ */
 uint32_t b2i_chunk_nunits(const b2i_chunk *chunk);
 
 /* Decoded extent of unit i: [*at, *at + *n). */

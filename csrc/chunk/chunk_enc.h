@@ -1,6 +1,5 @@
 /*
- * chunk_enc.h: what the encoder has decided for a chunk, shared by chunk_enc.c
- * and block_enc.c.
+ * chunk_enc.h: what the encoder has decided for a chunk, shared by the files that make one.
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #ifndef B2I_CHUNK_ENC_H

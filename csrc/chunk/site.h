@@ -2,8 +2,8 @@
  * site.h: where a chunk stands, and what the user wants done with its blocks.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#ifndef B2I_PLACE_H
-#define B2I_PLACE_H
+#ifndef B2I_SITE_H
+#define B2I_SITE_H
 
 #include "bytes.h"
 #include "ctx.h"
