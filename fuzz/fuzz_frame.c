@@ -65,7 +65,8 @@ static void read_ranges(const b2c_schunk *s, uint64_t nbytes)
     FUZZ_REQUIRE(b2c_schunk_read(s, fuzz_ctx(), nbytes, 1, out, sizeof out, NULL) != B2C_OK);
 }
 
-/* All at once, past what is damaged: chunks that are told of are those that cannot be read alone.
+/*
+ * All at once, past what is damaged: chunks that are told of are those that cannot be read alone.
  */
 static void read_past_damage(const b2c_schunk *s, uint64_t nbytes)
 {

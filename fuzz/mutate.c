@@ -112,7 +112,8 @@ static size_t replace(uint8_t *data, size_t len, size_t cap, size_t at, size_t n
     return len - n + now->n;
 }
 
-/* The sections that fuzz_meta puts into a frame: u16 size of the first, both, each with its places.
+/*
+ * The sections that fuzz_meta puts into a frame: u16 size of the first, both, each with its places.
  */
 static size_t change_metas(const uint8_t *data, size_t len, mut_buf *out)
 {

@@ -153,7 +153,8 @@ static b2c_status try_first(b2i_codec_state *state, start *easy, const uint8_t *
 
 static const uint8_t library_levels[B2I_MAX_CLEVEL + 1] = { 0, 1, 3, 5, 7, 9, 11, 13, 15, 22 };
 
-/* Whether the library makes clearly less of some pieces of a stream at a level than at the first.
+/*
+ * Whether the library makes clearly less of some pieces of a stream at a level than at the first.
  */
 static b2c_status try_level(b2i_codec_state *state, int clevel, const uint8_t *src, size_t n,
                             bool *pays)

@@ -327,7 +327,8 @@ static bool misses_matches(deflater *d)
     return d->nlit > d->src_len / MUCH && d->missed > d->src_len / SAVED;
 }
 
-/* Whether codes cannot be worth it, as values are nearly all as frequent; quicker than making them.
+/*
+ * Whether codes cannot be worth it, as values are nearly all as frequent; quicker than making them.
  */
 static bool is_flat(const deflater *d, unsigned worth)
 {

@@ -67,7 +67,8 @@ static inline bool relax(parser *s, size_t from, size_t len, size_t distance, ui
     return true;
 }
 
-/* How many bytes at p and m are equal, as many as a match may be: or periods took quadratic time.
+/*
+ * How many bytes at p and m are equal, as many as a match may be: or periods took quadratic time.
  */
 static inline size_t match_len(const uint8_t *p, const uint8_t *m, const uint8_t *end)
 {

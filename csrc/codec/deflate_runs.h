@@ -10,7 +10,8 @@
 #ifndef B2I_DEFLATE_RUNS_H
 #define B2I_DEFLATE_RUNS_H
 
-/* How many bytes at p and q are equal, where their first 64 are as 'mask' tells, from 'first' on.
+/*
+ * How many bytes at p and q are equal, where their first 64 are as 'mask' tells, from 'first' on.
  */
 static inline size_t equal_from(const search *c, const uint8_t *p, const uint8_t *q, uint64_t mask,
                                 size_t first)

@@ -15,7 +15,8 @@
 
 enum { B2I_LZ_MAX_HASH_LOG = 14, B2I_LZ_BRIEF_LOG = 13, B2I_LZ_WINDOW = 65536 };
 
-/* Of lz_sparse.h: a byte at a position and the run behind it, so many bytes; 0: there is none yet.
+/*
+ * Of lz_sparse.h: a byte at a position and the run behind it, so many bytes; 0: there is none yet.
  */
 typedef struct b2i_lz_run {
     uint32_t at, len;

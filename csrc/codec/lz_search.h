@@ -332,7 +332,8 @@ static inline size_t capped_more(size_t n, unsigned skip_log)
     return LZ_MAX_MORE + (n > CLEAR ? (n - CLEAR) >> skip_log : 0);
 }
 
-/* The tables of search_pairs() get the first and the last positions of a match of len bytes at p.
+/*
+ * The tables of search_pairs() get the first and the last positions of a match of len bytes at p.
  */
 static inline void learn_match(const search *c, const uint8_t *p, size_t len)
 {

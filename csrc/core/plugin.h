@@ -9,7 +9,8 @@
 
 #include <stdbool.h>
 
-/* A slot per number; all zero is the empty one.  Lookups take no lock, entries are never removed.
+/*
+ * A slot per number; all zero is the empty one.  Lookups take no lock, entries are never removed.
  */
 typedef struct b2i_registry {
     int kind; /* B2C_PLUGIN_… */

@@ -8,7 +8,8 @@
 
 uint64_t b2i_unique_number(void)
 {
-    /* Atomic and not locked: a fork may happen at any moment.  32-bit machines have no wider one.
+    /*
+     * Atomic and not locked: a fork may happen at any moment.  32-bit machines have no wider one.
      */
     static size_t last;
     return __atomic_add_fetch(&last, 1, __ATOMIC_RELAXED);

@@ -589,7 +589,8 @@ B2C_API B2C_MUST_USE b2c_status b2c_schunk_append(b2c_schunk *schunk, b2c_ctx *c
 B2C_API B2C_MUST_USE b2c_status b2c_schunk_append_chunk(b2c_schunk *schunk, const void *chunk,
                                                         size_t chunk_len, b2c_error *err);
 
-/* Compresses 'src' and makes it chunk 'nchunk'; later chunks move up.  B2C_E_RANGE beyond the end.
+/*
+ * Compresses 'src' and makes it chunk 'nchunk'; later chunks move up.  B2C_E_RANGE beyond the end.
  */
 B2C_API B2C_MUST_USE b2c_status b2c_schunk_insert(b2c_schunk *schunk, b2c_ctx *ctx, uint64_t nchunk,
                                                   const void *src, size_t src_len, b2c_error *err);

@@ -76,7 +76,8 @@ static b2c_status make_place(const b2i_grid *g, const uint64_t *coord, uint64_t 
     return B2C_OK;
 }
 
-/* n places along the dimensions of 'g', with 'row_nbytes' from the row of one to that of the next.
+/*
+ * n places along the dimensions of 'g', with 'row_nbytes' from the row of one to that of the next.
  */
 static b2c_status make_places(const b2i_grid *g, const uint64_t *coord, uint64_t n,
                               uint64_t row_nbytes, uint64_t nchunks, b2i_place *out, b2c_error *err)
@@ -126,7 +127,8 @@ static b2c_status select_rest(const b2i_grid *g, const b2c_nd_places *p, b2i_sel
     return b2i_walk_init(&sel->rest, box, &sel->walk, err);
 }
 
-/* Where runs of one block and groups of one chunk begin.  'runs' and 'groups' have n + 1 numbers.
+/*
+ * Where runs of one block and groups of one chunk begin.  'runs' and 'groups' have n + 1 numbers.
  */
 static void find_runs(b2i_place_list *list, uint32_t block_total, uint64_t n, uint64_t *runs,
                       uint64_t *groups)

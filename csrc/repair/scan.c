@@ -211,7 +211,8 @@ static uint64_t trailer_len(const b2i_metas *metas)
     return n;
 }
 
-/* Reads the trailer at a place and moves behind it; a damaged one counts as no longer than 1 byte.
+/*
+ * Reads the trailer at a place and moves behind it; a damaged one counts as no longer than 1 byte.
  */
 static b2c_status take_trailer(search *q, uint64_t *at, b2c_error *err)
 {
@@ -293,7 +294,8 @@ static void skip(search *q, uint64_t *at)
     *at = q->scan->end;
 }
 
-/* A chunk should be at a place where none can be used: tells of one (or of an index) that is cut.
+/*
+ * A chunk should be at a place where none can be used: tells of one (or of an index) that is cut.
  */
 static b2c_status note_cut(search *q, uint64_t at, b2c_error *err)
 {

@@ -49,7 +49,8 @@ static bool repeats(const b2i_entry *e, size_t n)
 /* Whether all are places in ascending order, from 'next' on. */
 static bool ascends(const b2i_entry *e, size_t n, b2i_entry next)
 {
-    /* The top bit of a difference tells, if neither entry has it: compilers make vectors of this.
+    /*
+     * The top bit of a difference tells, if neither entry has it: compilers make vectors of this.
      */
     b2i_entry any = e[0], descends = e[0] - next;
     for (size_t i = 1; i < n; i++) {

@@ -84,7 +84,8 @@ static inline void generate_stamps(uint8_t *p, size_t n, uint64_t *r)
     }
 }
 
-/* The last bytes of n become noise, but for those at the end, which are as 'period' bytes before.
+/*
+ * The last bytes of n become noise, but for those at the end, which are as 'period' bytes before.
  */
 static inline void end_with_match(uint8_t *p, size_t n, size_t nnoise, size_t len, size_t period,
                                   uint64_t *r)

@@ -42,7 +42,8 @@ static b2c_status decode_own(b2i_codec_state *s, b2i_span dict, b2i_span src, ui
 
 /* ---- a decoder as plain as the description of the format: bit by bit ---- */
 
-/* Why the plain decoder refused a stream: libdeflate takes symbols and repeats that do not exist.
+/*
+ * Why the plain decoder refused a stream: libdeflate takes symbols and repeats that do not exist.
  */
 static bool saw_reserved;
 
@@ -691,7 +692,8 @@ static void test_short_matches(void)
     free(out);
 }
 
-/* Of bytes that are rarely not 0, also such of which parts differ, the cheapest way saves a tenth.
+/*
+ * Of bytes that are rarely not 0, also such of which parts differ, the cheapest way saves a tenth.
  */
 static void test_sparse(void)
 {

@@ -515,7 +515,8 @@ static void test_columns_without_memory(void)
     free(items);
 }
 
-/* Where there is one item, the step means nothing; and an array may be described in several ways.
+/*
+ * Where there is one item, the step means nothing; and an array may be described in several ways.
  */
 static void test_columns_of_any_step_and_kind(void)
 {

@@ -1036,7 +1036,8 @@ static int count_syncs(b2i_io_event *e)
     return failure;
 }
 
-/* A chunk file that cannot be opened to be put on the medium fails the flush, and the next has it.
+/*
+ * A chunk file that cannot be opened to be put on the medium fails the flush, and the next has it.
  */
 static void test_flush(void)
 {
