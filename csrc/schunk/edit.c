@@ -371,15 +371,6 @@ static b2c_status place_chunk(b2c_schunk *s, b2i_redo where, b2i_span chunk, b2c
     return b2i_schunk_edited(s, may_wait ? B2I_COMMIT_SOON : B2I_COMMIT_NOW, err);
 }
 
-static b2c_status check_nchunk(const b2c_schunk *s, uint64_t nchunk, uint64_t end, b2c_error *err)
-{
-    if (nchunk >= end) {
-        return b2i_fail_sizes(err, B2C_E_RANGE, B2C_NO_OFFSET, "there is no chunk of this number",
-                              s->now.nchunks, nchunk);
-    }
-    return B2C_OK;
-}
-
 b2c_status b2i_schunk_append_chunk(b2c_schunk *s, b2i_span chunk, b2c_error *err)
 {
     return place_chunk(s, (b2i_redo){ B2I_REDO_APPEND, s->now.nchunks }, chunk, err);
@@ -387,13 +378,13 @@ b2c_status b2i_schunk_append_chunk(b2c_schunk *s, b2i_span chunk, b2c_error *err
 
 b2c_status b2i_schunk_insert_chunk(b2c_schunk *s, uint64_t nchunk, b2i_span chunk, b2c_error *err)
 {
-    B2I_TRY(check_nchunk(s, nchunk, s->now.nchunks + 1, err));
+    B2I_TRY(b2i_schunk_check_nchunk(s, nchunk, s->now.nchunks + 1, err));
     return place_chunk(s, (b2i_redo){ B2I_REDO_INSERT, nchunk }, chunk, err);
 }
 
 b2c_status b2i_schunk_update_chunk(b2c_schunk *s, uint64_t nchunk, b2i_span chunk, b2c_error *err)
 {
-    B2I_TRY(check_nchunk(s, nchunk, s->now.nchunks, err));
+    B2I_TRY(b2i_schunk_check_nchunk(s, nchunk, s->now.nchunks, err));
     return place_chunk(s, (b2i_redo){ B2I_REDO_UPDATE, nchunk }, chunk, err);
 }
 
@@ -536,7 +527,7 @@ b2c_status b2i_schunk_copy_some(const b2c_schunk *from, const uint64_t *numbers,
                               "a super-chunk cannot be copied to itself");
     }
     for (uint64_t i = 0; i < n; i++) { /* steps inside a transaction stay when a later one fails */
-        B2I_TRY(check_nchunk(from, numbers[i], from->now.nchunks, err));
+        B2I_TRY(b2i_schunk_check_nchunk(from, numbers[i], from->now.nchunks, err));
     }
     B2I_TRY(b2i_schunk_begin_steps(to, &steps, err));
     b2c_status st = append_these(from, numbers, n, to, err);
@@ -550,7 +541,7 @@ b2c_status b2i_schunk_delete_chunk(b2c_schunk *s, uint64_t nchunk, b2c_error *er
     b2i_state *now = &s->now;
     uint64_t len;
     B2I_TRY(b2i_schunk_check_writable(s, err));
-    B2I_TRY(check_nchunk(s, nchunk, now->nchunks, err));
+    B2I_TRY(b2i_schunk_check_nchunk(s, nchunk, now->nchunks, err));
     B2I_TRY(b2i_state_list_entries(now, err));
     B2I_TRY(stored_len(s, nchunk, &len, err));
     uint64_t nbytes = b2i_schunk_chunk_nbytes(s, nchunk);

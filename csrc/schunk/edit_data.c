@@ -99,10 +99,7 @@ b2c_status b2i_schunk_update_special(b2c_schunk *s, uint64_t nchunk, uint8_t kin
     b2i_scratch scratch = { 0 };
     b2i_span chunk;
     B2I_TRY(b2i_schunk_check_writable(s, err));
-    if (nchunk >= s->now.nchunks) {
-        return b2i_fail_sizes(err, B2C_E_RANGE, B2C_NO_OFFSET, "there is no chunk of this number",
-                              s->now.nchunks, nchunk);
-    }
+    B2I_TRY(b2i_schunk_check_nchunk(s, nchunk, s->now.nchunks, err));
     b2c_status st =
         make_special(s, b2i_schunk_chunk_nbytes(s, nchunk), kind, value, &scratch, &chunk, err);
     if (st == B2C_OK) {

@@ -167,6 +167,10 @@ b2c_status b2i_schunk_vl_block(const b2c_schunk *s, b2c_ctx *ctx, uint64_t nchun
 b2c_status b2i_schunk_append_vlblocks(b2c_schunk *s, b2c_ctx *ctx, b2i_span *blocks, size_t nblocks,
                                       b2c_error *err);
 
+/* B2C_E_RANGE for a chunk of a number from 'end' on: that of the chunks, or one more. */
+b2c_status b2i_schunk_check_nchunk(const b2c_schunk *s, uint64_t nchunk, uint64_t end,
+                                   b2c_error *err);
+
 /* The header of chunk n alone. */
 b2c_status b2i_schunk_chunk_head(const b2c_schunk *s, uint64_t nchunk, b2i_chunk_head *head,
                                  b2c_error *err);

@@ -6,9 +6,10 @@
 #include "schunk.h"
 #include "stream.h"
 
-static b2c_status check_nchunk(const b2c_schunk *s, uint64_t nchunk, b2c_error *err)
+b2c_status b2i_schunk_check_nchunk(const b2c_schunk *s, uint64_t nchunk, uint64_t end,
+                                   b2c_error *err)
 {
-    if (nchunk >= s->now.nchunks) {
+    if (nchunk >= end) {
         return b2i_fail_sizes(err, B2C_E_RANGE, B2C_NO_OFFSET, "there is no chunk of this number",
                               s->now.nchunks, nchunk);
     }
@@ -268,7 +269,7 @@ static b2c_status open_payload(const b2c_schunk *s, const b2c_limits *limits, b2
 b2c_status b2i_stored_chunk_open(const b2c_schunk *s, uint64_t nchunk, const b2c_limits *limits,
                                  b2i_stored_chunk *out, b2c_error *err)
 {
-    B2I_TRY(check_nchunk(s, nchunk, err));
+    B2I_TRY(b2i_schunk_check_nchunk(s, nchunk, s->now.nchunks, err));
     *out = (b2i_stored_chunk){ 0 };
     b2i_source source;
     limits = limits == NULL ? &s->limits : limits;
@@ -360,7 +361,7 @@ static b2c_status read_head(const b2c_schunk *s, uint64_t nchunk, b2i_chunk_head
 b2c_status b2i_schunk_chunk_head(const b2c_schunk *s, uint64_t nchunk, b2i_chunk_head *head,
                                  b2c_error *err)
 {
-    B2I_TRY(check_nchunk(s, nchunk, err));
+    B2I_TRY(b2i_schunk_check_nchunk(s, nchunk, s->now.nchunks, err));
     b2c_status st = read_head(s, nchunk, head, err);
     if (st == B2C_OK) {
         st = check_size(s, nchunk, head, err);
@@ -441,7 +442,7 @@ b2c_status b2i_schunk_decode_chunk(const b2c_schunk *s, b2c_ctx *ctx, uint64_t n
                                    const b2i_hook *post, uint8_t *dst, size_t dst_cap,
                                    size_t *dst_len, b2c_error *err)
 {
-    B2I_TRY(check_nchunk(s, nchunk, err));
+    B2I_TRY(b2i_schunk_check_nchunk(s, nchunk, s->now.nchunks, err));
     uint64_t nbytes = b2i_schunk_chunk_nbytes(s, nchunk);
     if (dst_cap < nbytes) {
         *dst_len = (size_t)nbytes; /* at most 2^31 */
@@ -548,7 +549,7 @@ b2c_status b2i_schunk_verify_chunk(const b2c_schunk *s, b2c_ctx *ctx, uint64_t n
 {
     b2i_scratch stored = { 0 };
     int has;
-    B2I_TRY(check_nchunk(s, nchunk, err));
+    B2I_TRY(b2i_schunk_check_nchunk(s, nchunk, s->now.nchunks, err));
     b2c_status st = verify(s, ctx, nchunk, &stored, &has, err);
     if (st == B2C_OK) {
         *has_checksum = has;
