@@ -177,23 +177,27 @@ class Progress:
     With the package `rich` it is a fine one, else plain text.
     """
 
-    def __init__(self, what: str, total: int) -> None:
-        self._what, self._total = what, max(total, 1)
+    def __init__(self, what: str, total: int = 1) -> None:
+        self._what, self._total = what, total
         self._start = self._last = time.monotonic()
         self._active = sys.stderr.isatty()
         self._bar: Any = None
 
-    def show(self, done: int) -> None:
-        """`done` of the total is done."""
+    def show(self, done: int, total: int | None = None) -> None:
+        """`done` of the total is done; `total` when that was not known before."""
+        self._total = self._total if total is None else total
         now = time.monotonic()
         if not self._active or now - self._start < 1 or now - self._last < 0.1:
             return
         self._last = now
         self._bar = self._bar or _fine_bar(self._what) or _PlainBar(self._what)
-        self._bar.update(done / self._total, now - self._start)
+        self._bar.update(done / max(self._total, 1), now - self._start)
 
-    def end(self) -> None:
-        """Remove the bar."""
+    def __enter__(self) -> Progress:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        """Remove the bar, also before a failure is told."""
         if self._bar:
             self._bar.stop()
 
@@ -316,12 +320,14 @@ def pack(args: argparse.Namespace) -> int:
 
     output = _output(args, ".b2nd")
     source = _npy(args.input)
-    progress = Progress(os.path.basename(output), source.nbytes)
-    watched: Any = _Watched(source, progress) if source.ndim else source
     start = time.monotonic()
-    with _new_file(output, args.force) as temporary, _too_large_is_usage():
+    with (
+        _new_file(output, args.force) as temporary,
+        _too_large_is_usage(),
+        Progress(os.path.basename(output), source.nbytes) as progress,
+    ):
         array = asarray(
-            watched,
+            _Watched(source, progress) if source.ndim else source,
             chunks=args.chunks,
             blocks=args.blocks,
             cparams=_cparams(args),
@@ -331,7 +337,6 @@ def pack(args: argparse.Namespace) -> int:
         report = f"{array.shape} {array.dtype}, {human(array.nbytes)} -> "
         array.close()
         report += human(os.path.getsize(temporary))
-    progress.end()
     _say(f"{output}: {report} in {time.monotonic() - start:.2f} s")
     return DONE
 
@@ -374,7 +379,8 @@ def unpack(args: argparse.Namespace) -> int:
                 np.save(file, array[...])
         else:
             target = np.lib.format.open_memmap(temporary, "w+", array.dtype, array.shape)
-            _copy_rows(array, target, Progress(os.path.basename(output), array.shape[0]))
+            with Progress(os.path.basename(output), array.shape[0]) as progress:
+                _copy_rows(array, target, progress)
             target.flush()
     _say(f"{output}: {array.shape} {array.dtype}")
     return DONE
@@ -393,7 +399,6 @@ def _copy_rows(array: NDArray, target: Any, progress: Progress) -> None:
         key = slice(first, first + rows)
         array.read_into(target[key], key)
         progress.show(first + rows)
-    progress.end()
 
 
 def _open_array(args: argparse.Namespace, threads: int | None = None) -> NDArray:
@@ -543,25 +548,18 @@ def repair(args: argparse.Namespace) -> int:
         raise UsageError(f"{args.output} is already there; --force replaces it")
     if os.path.isdir(args.output) and not is_sparse_frame(args.output):
         raise UsageError(f"{args.output} is a directory but no sparse frame; it is not replaced")
-    bar: list[Progress] = []
-
-    def show(done: int, total: int) -> None:
-        bar[:] = bar or [Progress(os.path.basename(args.output), total)]
-        bar[0].show(done)
-
     lost = "drop" if args.drop_lost else "zeros"
     contiguous = False if args.directory else None
-    report = repair_path(
-        args.input,
-        args.output,
-        mode="w" if args.force else "a",
-        contiguous=contiguous,
-        lost=lost,
-        limits=_limits(args),
-        progress=show,
-    )
-    for each in bar:
-        each.end()
+    with Progress(os.path.basename(args.output)) as progress:
+        report = repair_path(
+            args.input,
+            args.output,
+            mode="w" if args.force else "a",
+            contiguous=contiguous,
+            lost=lost,
+            limits=_limits(args),
+            progress=progress.show,
+        )
     _print(report)
     return DONE if report else BAD
 
