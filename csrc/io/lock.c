@@ -123,20 +123,25 @@ static bool is_lock_file(const struct stat *info)
     return S_ISREG(info->st_mode) && info->st_size <= LOCK_LEN;
 }
 
+static int open_path(const char *path, int flags)
+{
+    int fd;
+    do {
+        fd = open(path, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
+    } while (fd < 0 && errno == EINTR);
+    return fd;
+}
+
 /*
  * Opens the file at the path in place of the one that is open; nothing is known of its counter.
  * Returns 0 or an errno: nothing has happened then.
  */
 static int open_file(b2i_lock *l, bool creates)
 {
-    const int flags = O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
     struct stat info;
-    int fd;
-    do {
-        fd = open(l->path, flags | O_RDWR | (creates ? O_CREAT : 0), 0666);
-    } while (fd < 0 && errno == EINTR);
+    int fd = open_path(l->path, O_RDWR | (creates ? O_CREAT : 0));
     if (fd < 0 && !l->is_writable && (errno == EACCES || errno == EROFS || errno == EPERM)) {
-        fd = open(l->path, flags | O_RDONLY);
+        fd = open_path(l->path, O_RDONLY);
     }
     bool is_known = fd >= 0 && fstat(fd, &info) == 0;
     if (!is_known || !is_lock_file(&info)) {
@@ -267,23 +272,46 @@ static b2c_status after_fork(b2i_lock *l, b2c_error *err)
     return B2C_OK;
 }
 
+/* What the file has of its bytes.  Returns 0 or an errno, as the next. */
+static int read_bytes(int fd, uint8_t bytes[LOCK_LEN])
+{
+    ssize_t n = 1;
+    for (size_t at = 0; at < LOCK_LEN && n != 0; at += n > 0 ? (size_t)n : 0) {
+        n = pread(fd, bytes + at, LOCK_LEN - at, (off_t)at);
+        if (n < 0 && errno != EINTR) {
+            return errno;
+        }
+    }
+    return 0;
+}
+
+static int write_bytes(int fd, const uint8_t bytes[LOCK_LEN])
+{
+    ssize_t n;
+    for (size_t at = 0; at < LOCK_LEN; at += n > 0 ? (size_t)n : 0) {
+        n = pwrite(fd, bytes + at, LOCK_LEN - at, (off_t)at);
+        if (n == 0 || (n < 0 && errno != EINTR)) {
+            return n == 0 ? EIO : errno;
+        }
+    }
+    return 0;
+}
+
 /* Reads the counter; who holds the lock exclusively tells the others that things may change. */
 static b2c_status count(b2i_lock *l, b2c_error *err)
 {
     uint8_t bytes[LOCK_LEN] = { 0 };
-    if (pread(l->fd, bytes, sizeof bytes, 0) < 0) {
-        return b2i_fail_io(err, errno, B2C_NO_OFFSET, "reading the lock file failed");
+    int why = read_bytes(l->fd, bytes);
+    if (why != 0) {
+        return b2i_fail_io(err, why, B2C_NO_OFFSET, "reading the lock file failed");
     }
     l->now = b2i_ld64le(bytes + AT_COUNT);
     if (!l->is_exclusive) {
         return B2C_OK;
     }
     b2i_st64le(bytes + AT_COUNT, l->now + 1);
-    ssize_t n = pwrite(l->fd, bytes, sizeof bytes, 0);
-    if (n != (ssize_t)sizeof bytes) {
-        return b2i_fail_io(err, n < 0 ? errno : EIO, B2C_NO_OFFSET, "writing the lock file failed");
-    }
-    return B2C_OK;
+    why = write_bytes(l->fd, bytes);
+    return why == 0 ? B2C_OK : b2i_fail_io(err, why, B2C_NO_OFFSET, "writing the lock file failed");
 }
 
 static b2c_status wait_for(b2i_lock *l, bool exclusive, b2c_error *err)
