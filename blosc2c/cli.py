@@ -157,14 +157,18 @@ def _literal(node: ast.expr) -> Any:
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
 
-def _limit(text: str) -> tuple[str, int]:
-    """A field of Limits and its value."""
+def _limit_names() -> list[str]:
     from dataclasses import fields
 
     from .limits import Limits
 
+    return [field.name for field in fields(Limits)]
+
+
+def _limit(text: str) -> tuple[str, int]:
+    """A field of Limits and its value."""
     name, _, value = text.partition("=")
-    names = [field.name for field in fields(Limits)]
+    names = _limit_names()
     number, unit = (value[:-1], value[-1:].upper()) if value[-1:].isalpha() else (value, "")
     if name not in names or unit not in _UNITS or not number.isdecimal() or not int(number):
         raise argparse.ArgumentTypeError(f"{text!r} is not like {names[0]}=100M; names: {', '.join(names)}")
@@ -271,6 +275,9 @@ def _output(args: argparse.Namespace, ending: str) -> str:
     """The file to write, which is of another format than the input and so never that."""
     # A slash behind a directory would make it a name of nothing in there.
     named: str = os.path.splitext(args.input.rstrip("/") or args.input)[0] + ending
+    if named == args.input and args.output is None:
+        other = {"pack": "unpack", "unpack": "pack"}[args.command]
+        raise UsageError(f"{named} is named as what {args.command} writes: {other} it, or name an output")
     output: str = named if args.output is None else args.output
     with contextlib.suppress(OSError):  # one of them is not there
         if os.path.samefile(args.input, output):
@@ -663,9 +670,15 @@ def _parser() -> argparse.ArgumentParser:
 
     def files(command: argparse.ArgumentParser, what: str, result: str) -> None:
         command.add_argument("input", help=what)
-        command.add_argument("output", nargs="?", help=f"{result} (default: the input's name)")
+        command.add_argument(
+            "output", nargs="?", help=f"{result} (default: the input's name with that ending)"
+        )
         command.add_argument("--force", action="store_true", help="replace the output")
-        command.add_argument("--threads", type=_threads, metavar="N", help=f"1 to {MAX_NTHREADS}")
+        command.add_argument(
+            "--threads", type=_threads, metavar="N", help=f"1 to {MAX_NTHREADS} (default: cores, at most 8)"
+        )
+
+    limit_names = ", ".join(_limit_names())
 
     def limited(command: argparse.ArgumentParser) -> None:
         command.add_argument(
@@ -673,16 +686,19 @@ def _parser() -> argparse.ArgumentParser:
             type=_limit,
             action="append",
             metavar="NAME=N",
-            help="what the input may ask for: a field of Limits, such as max_nbytes=2G",
+            help=f"what the input may ask for, by the names of Limits: {limit_names}",
         )
 
     command = add("pack", pack)
     files(command, ".npy file", ".b2nd file")
-    command.add_argument("--codec", default="zstd", choices=[c.name.lower() for c in compressor_list()])
-    command.add_argument("--clevel", type=int, default=5, metavar="0-9")
-    command.add_argument("--filter", choices=_FILTERS)
-    command.add_argument("--chunks", type=_sizes, metavar="N,N...", help="sizes of a chunk")
-    command.add_argument("--blocks", type=_sizes, metavar="N,N...", help="sizes of a block")
+    codecs = [c.name.lower() for c in compressor_list()]
+    command.add_argument("--codec", default="zstd", choices=codecs, help="default: %(default)s")
+    command.add_argument(
+        "--clevel", type=int, default=5, metavar="0-9", help="0 stores, 9 is smallest (default: %(default)s)"
+    )
+    command.add_argument("--filter", choices=_FILTERS, help="default: shuffle")
+    command.add_argument("--chunks", type=_sizes, metavar="N,N...", help="items of a chunk along each axis")
+    command.add_argument("--blocks", type=_sizes, metavar="N,N...", help="items of a block along each axis")
     command = add("unpack", unpack)
     files(command, ".b2nd file", ".npy file")
     limited(command)

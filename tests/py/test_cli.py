@@ -173,6 +173,11 @@ def test_the_input_is_not_the_output(folder):
     good("convert", "a.b2nd", "a.b2nd", "--force", cwd=folder)
 
 
+def test_the_other_command_is_named(folder):
+    assert "a.b2nd is named as what pack writes: unpack it" in bad("pack", "a.b2nd", cwd=folder, status=2)
+    assert "a.npy is named as what unpack writes: pack it" in bad("unpack", "a.npy", cwd=folder, status=2)
+
+
 def test_messages_name_what_the_user_named(folder):
     os.mkfifo(folder / "pipe")
     assert "not a regular file" in bad("info", "pipe", cwd=folder, status=1)
