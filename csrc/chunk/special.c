@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include "special.h"
-#include "chunk.h"
+#include "chunk_enc.h"
 #include "chunk_format.h"
 #include "checked.h"
 #include "tune.h"
@@ -82,14 +82,13 @@ b2c_status b2i_special_encode(const b2c_cparams *cparams, uint8_t kind, uint64_t
     size_t need = B2C_HEADER_LEN + (kind == B2C_SPECIAL_VALUE ? (size_t)cparams->typesize : 0);
     *dst_len = need;
     if (dst_cap < need) {
-        return b2i_fail_sizes(err, B2C_E_OUTPUT_SIZE, B2C_NO_OFFSET,
-                              "the output buffer is too small for the chunk", need, dst_cap);
+        return b2i_fail_room(need, dst_cap, err);
     }
     memset(dst, 0, B2C_HEADER_LEN);
     dst[0] = VERSION_CURRENT;
     dst[1] = 1;
     dst[2] = FLAG_EXTENDED;
-    dst[3] = cparams->typesize > 255 ? 1 : (uint8_t)cparams->typesize;
+    dst[3] = b2i_tune_typesize(cparams);
     b2i_st32le(dst + 4, (uint32_t)nbytes);
     b2i_st32le(dst + 8, b2i_special_blocksize(b2i_tune_blocksize(cparams, (size_t)nbytes),
                                               kind == B2C_SPECIAL_VALUE ? cparams->typesize : 1));

@@ -1,5 +1,5 @@
 /*
- * special.h: contents of special chunks; private to csrc/chunk.
+ * special.h: contents of special chunks.
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #ifndef B2I_SPECIAL_H

@@ -1,6 +1,5 @@
 /*
- * tune.h: choices of the encoder that follow from its parameters; private to
- * csrc/chunk.
+ * tune.h: choices of the encoder that follow from its parameters alone.
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #ifndef B2I_TUNE_H

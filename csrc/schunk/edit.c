@@ -4,6 +4,8 @@
  */
 #include "schunk.h"
 #include "checked.h"
+#include "special.h"
+#include "tune.h"
 
 /* ---- the arrays ---- */
 
@@ -122,7 +124,7 @@ static b2c_status check_chunk(const b2c_schunk *s, b2i_span chunk, b2i_chunk_hea
 
 bool b2i_state_fits_index(const b2i_state *state, const b2i_chunk_head *head)
 {
-    uint32_t typesize = state->cparams.typesize > 255 ? 1 : state->cparams.typesize;
+    uint32_t typesize = b2i_tune_typesize(&state->cparams);
     bool has_entry = head->special == B2C_SPECIAL_ZERO || head->special == B2C_SPECIAL_UNINIT ||
                      (head->special == B2C_SPECIAL_NAN && head->typesize == typesize);
     bool has_items = head->nbytes % state->cparams.typesize == 0; /* others refuse it otherwise */
@@ -153,17 +155,6 @@ b2c_status b2i_schunk_fill_uniform(b2c_schunk *s, b2i_span chunk, b2i_span last,
     return s->store->ops->log == NULL ? B2C_OK : s->store->ops->log(s->store, chunk, &none, err);
 }
 
-/* Fills n bytes with zeros or NaN of 'width' bytes. */
-static void fill_pattern(uint8_t kind, uint32_t width, uint8_t *p, size_t n)
-{
-    static const uint8_t nan32[4] = { 0, 0, 0xC0, 0x7F },
-                         nan64[8] = { 0, 0, 0, 0, 0, 0, 0xF8, 0x7F };
-    memset(p, 0, n);
-    for (size_t i = 0; kind == B2C_SPECIAL_NAN && i + width <= n; i += width) {
-        memcpy(p + i, width == 4 ? nan32 : nan64, width);
-    }
-}
-
 /*
  * A chunk with payload for zeros, NaN or uninitialised data: the reference library reads
  * their special chunks only from the index, and needs a repeated value to
@@ -191,7 +182,7 @@ static b2c_status plain_chunk(const b2c_schunk *s, const b2i_chunk_head *head, b
         return b2i_fail_memory(err);
     }
     uint8_t *data = p + cap;
-    fill_pattern(head->special, width, data, n);
+    b2i_special_fill(head->special, head->typesize, b2i_span_of(NULL, 0), 0, data, n);
     if (repeats) {
         B2I_TRY(b2i_special_encode(&cp, B2C_SPECIAL_VALUE, head->nbytes, data, p, cap, &len, err));
     } else {

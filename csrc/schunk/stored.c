@@ -5,6 +5,7 @@
  */
 #include "schunk.h"
 #include "stream.h"
+#include "tune.h"
 
 b2c_status b2i_schunk_check_nchunk(const b2c_schunk *s, uint64_t nchunk, uint64_t end,
                                    b2c_error *err)
@@ -33,7 +34,7 @@ static b2c_status special_bytes(const b2c_schunk *s, uint64_t nchunk, uint8_t ou
 {
     uint64_t nbytes = b2i_schunk_chunk_nbytes(s, nchunk);
     uint8_t kind = b2i_entry_kind(b2i_state_entry(&s->now, nchunk));
-    uint32_t typesize = s->now.cparams.typesize > 255 ? 1 : s->now.cparams.typesize;
+    uint32_t typesize = b2i_tune_typesize(&s->now.cparams);
     if (kind == B2C_SPECIAL_NAN && ((typesize != 4 && typesize != 8) || nbytes % typesize != 0)) {
         return b2i_fail_field(err, B2C_E_CORRUPT, B2C_NO_OFFSET, "typesize",
                               "a chunk of NaN in a frame whose items are not of 4 or 8 bytes");
