@@ -172,10 +172,8 @@ b2c_status b2i_nd_meta_encode(const b2c_nd *nd, b2i_span dtype, uint8_t *dst, si
     *p++ = 0;
     *p++ = (uint8_t)nd->ndim;
     *p++ = (uint8_t)(0x90 + nd->ndim);
-    for (uint32_t d = 0; d < nd->ndim; d++, p += 9) {
-        p[0] = INT64;
-        b2i_st64be(p + 1, nd->shape[d]);
-    }
+    b2i_nd_meta_set_shape(dst, nd->ndim, nd->shape);
+    p += 9 * (size_t)nd->ndim;
     p = put_shape(p, nd->ndim, nd->chunks);
     p = put_shape(p, nd->ndim, nd->blocks);
     *p++ = FORMAT_NUMPY;
