@@ -35,6 +35,15 @@ b2c_status b2i_grid_make(const b2c_nd *nd, b2i_grid *out, b2c_error *err);
  */
 void b2i_grid_project(const b2i_grid *grid, const uint32_t *dims, uint32_t n, b2i_grid *out);
 
+/* Where an item is: the chunk, the block in it, and how many bytes are before it there. */
+typedef struct b2i_item_place {
+    uint64_t nchunk, block, at;
+} b2i_item_place;
+
+/* That of the item at coord[0…ndim).  B2C_E_RANGE. */
+b2c_status b2i_grid_locate(const b2i_grid *grid, const uint64_t *coord, b2i_item_place *out,
+                           b2c_error *err);
+
 /* Coordinates of the i-th cell of a C-ordered grid of n[0…ndim) cells. */
 void b2i_unrank(uint32_t ndim, const uint64_t *n, uint64_t i, uint64_t *coord);
 

@@ -129,6 +129,25 @@ b2c_status b2i_grid_make(const b2c_nd *nd, b2i_grid *out, b2c_error *err)
     return B2C_OK;
 }
 
+b2c_status b2i_grid_locate(const b2i_grid *g, const uint64_t *coord, b2i_item_place *out,
+                           b2c_error *err)
+{
+    b2i_item_place place = { 0 };
+    for (uint32_t d = 0; d < g->ndim; d++) {
+        if (coord[d] >= g->shape[d]) {
+            return b2i_fail_sizes(err, B2C_E_RANGE, B2C_NO_OFFSET,
+                                  "a place lies outside the array's shape", g->shape[d], coord[d]);
+        }
+        uint64_t chunk = coord[d] / g->chunks[d], in_chunk = coord[d] - chunk * g->chunks[d];
+        uint64_t block = in_chunk / g->blocks[d];
+        place.nchunk += chunk * g->chunk_step[d];
+        place.block += block * g->block_step[d];
+        place.at += (in_chunk - block * g->blocks[d]) * g->item_step[d];
+    }
+    *out = place;
+    return B2C_OK;
+}
+
 void b2i_unrank(uint32_t ndim, const uint64_t *n, uint64_t i, uint64_t *coord)
 {
     for (uint32_t d = ndim; d-- > 0;) {

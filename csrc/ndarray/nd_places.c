@@ -43,36 +43,21 @@ static void sort_places(b2i_place **p, b2i_place **spare, uint64_t n)
 
 /* ---- places ---- */
 
-static b2c_status fail_range(uint64_t n, uint64_t coord, b2c_error *err)
-{
-    return b2i_fail_sizes(err, B2C_E_RANGE, B2C_NO_OFFSET, "a place lies outside the array's shape",
-                          n, coord);
-}
-
 /* 'g' is seen along the axes of the places. */
 static b2c_status make_place(const b2i_grid *g, const uint64_t *coord, uint64_t nchunks,
                              b2i_place *out, b2c_error *err)
 {
-    uint64_t nchunk = 0, block = 0, at = 0;
-    for (uint32_t d = 0; d < g->ndim; d++) {
-        if (coord[d] >= g->shape[d]) {
-            return fail_range(g->shape[d], coord[d], err);
-        }
-        uint64_t chunk = coord[d] / g->chunks[d], in_chunk = coord[d] - chunk * g->chunks[d];
-        uint64_t b = in_chunk / g->blocks[d];
-        nchunk += chunk * g->chunk_step[d];
-        block += b * g->block_step[d];
-        at += (in_chunk - b * g->blocks[d]) * g->item_step[d];
-    }
-    if (nchunk >= nchunks) {
+    b2i_item_place place;
+    B2I_TRY(b2i_grid_locate(g, coord, &place, err));
+    if (place.nchunk >= nchunks) {
         (void)b2i_fail_sizes(err, B2C_E_TRUNCATED, B2C_NO_OFFSET,
                              "the array has fewer chunks than its shape asks for", g->chunk_total,
                              nchunks);
-        b2i_err_chunk(err, (int64_t)nchunk);
+        b2i_err_chunk(err, (int64_t)place.nchunk);
         return B2C_E_TRUNCATED;
     }
-    out->key = nchunk * g->block_total + block; /* < 2^28 * 2^31 */
-    out->at = at;
+    out->key = place.nchunk * g->block_total + place.block; /* < 2^28 * 2^31 */
+    out->at = place.at;
     return B2C_OK;
 }
 

@@ -514,34 +514,23 @@ b2c_status b2i_nd_read_item(const b2c_schunk *schunk, b2c_ctx *ctx, const b2i_gr
                             const uint64_t *coord, bool kept, uint8_t *dst, size_t dst_cap,
                             b2c_error *err)
 {
-    uint64_t nchunk = 0, block = 0, at = 0;
-    for (uint32_t d = 0; d < grid->ndim; d++) {
-        if (coord[d] >= grid->shape[d]) {
-            return b2i_fail_sizes(err, B2C_E_RANGE, B2C_NO_OFFSET,
-                                  "a place lies outside the array's shape", grid->shape[d],
-                                  coord[d]);
-        }
-        uint64_t chunk = coord[d] / grid->chunks[d], in_chunk = coord[d] - chunk * grid->chunks[d];
-        uint64_t b = in_chunk / grid->blocks[d];
-        nchunk += chunk * grid->chunk_step[d];
-        block += b * grid->block_step[d];
-        at += (in_chunk - b * grid->blocks[d]) * grid->item_step[d];
-    }
+    b2i_item_place place;
+    B2I_TRY(b2i_grid_locate(grid, coord, &place, err));
     if (grid->itemsize > dst_cap) {
         return b2i_fail_sizes(err, B2C_E_OUTPUT_SIZE, B2C_NO_OFFSET,
                               "the output buffer is smaller than the item", grid->itemsize,
                               dst_cap);
     }
-    b2i_block_key key = key_of(schunk, grid, nchunk, block);
+    b2i_block_key key = key_of(schunk, grid, place.nchunk, place.block);
     bool may_be_kept = ctx->cache != NULL && schunk->post.fn == NULL;
     const b2i_cached *found = may_be_kept ? b2i_cache_find(ctx->cache, &key) : NULL;
     if (found != NULL) {
-        take_item(found, grid, at, dst);
+        take_item(found, grid, place.at, dst);
         return B2C_OK;
     }
     if (kept) {
         return b2i_fail(err, B2C_E_NOT_FOUND, B2C_NO_OFFSET, "the block of the item is not kept");
     }
-    B2I_TRY(b2i_nd_check_chunk(schunk, grid, nchunk, err));
-    return read_item_of(schunk, ctx, grid, &key, at, dst, err);
+    B2I_TRY(b2i_nd_check_chunk(schunk, grid, place.nchunk, err));
+    return read_item_of(schunk, ctx, grid, &key, place.at, dst, err);
 }
