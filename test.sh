@@ -26,7 +26,7 @@ c_tests()
     local dir=$build/$1
     shift
     cmake -S . -B "$dir" -G Ninja -DB2C_WERROR=ON -DB2C_TESTS=ON -DB2C_FUZZ_REPLAY=ON \
-        -DB2C_BUILD_CORE=OFF -DB2C_BUILD_SHARED=OFF "$@" >"$dir.log" || {
+        -DB2C_BUILD_SHARED=OFF "$@" >"$dir.log" || {
         cat "$dir.log"
         return 1
     }
@@ -50,7 +50,7 @@ installed_library()
 {
     local prefix=$PWD/$build/moved
     rm -rf "$prefix" "$build/prefix" "$build/consumer"
-    cmake -S . -B "$build/library" -G Ninja -DB2C_WERROR=ON -DB2C_BUILD_CORE=OFF \
+    cmake -S . -B "$build/library" -G Ninja -DB2C_WERROR=ON \
         -DCMAKE_INSTALL_PREFIX="$PWD/$build/prefix" -DCMAKE_INSTALL_LIBDIR=lib >"$build/library.log"
     cmake --build "$build/library" -- --quiet
     tools/check_symbols.sh "$build/library/libblosc2c.so"
