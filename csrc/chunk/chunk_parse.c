@@ -457,6 +457,12 @@ static b2c_status open_as(const b2i_source *source, const b2i_chunk_head *head, 
     return st;
 }
 
+/* Whether a failure says something about the chunk. */
+static bool is_of_chunk(b2c_status st)
+{
+    return st != B2C_E_MEMORY && st != B2C_E_IO;
+}
+
 /* Whether every block of an open chunk decodes, with a context of its own. */
 static b2c_status probe(const b2i_chunk *c, bool *fits, b2c_error *err)
 {
@@ -476,9 +482,7 @@ static b2c_status probe(const b2i_chunk *c, bool *fits, b2c_error *err)
         st = b2i_chunk_decode_unit(ctx, 0, c, i, p, err);
     }
     *fits = st == B2C_OK;
-    if (st != B2C_E_MEMORY && st != B2C_E_IO) {
-        st = B2C_OK;
-    }
+    st = is_of_chunk(st) ? B2C_OK : st;
 out:
     b2i_scratch_free(&block);
     b2c_ctx_free(ctx);
@@ -520,21 +524,28 @@ static b2c_status choose_reading(const b2i_source *source, const b2i_chunk_head 
     if (st == B2C_OK) {
         st = probe(&c, &fits, err);
     }
-    if (st == B2C_E_MEMORY || st == B2C_E_IO || fits) {
+    if (!is_of_chunk(st) || fits) {
         goto out;
     }
     b2i_chunk d = { 0 };
     bool other_fits = false;
-    b2c_status st2 = open_as(source, other, &d, NULL);
+    b2c_error why;
+    b2c_status st2 = open_as(source, other, &d, &why);
     if (st2 == B2C_OK) {
-        st2 = probe(&d, &other_fits, NULL);
+        st2 = probe(&d, &other_fits, &why);
     }
     if (other_fits) {
         b2i_chunk_close(&c);
         c = d;
         st = B2C_OK;
-    } else {
-        b2i_chunk_close(&d); /* neither decodes: the likely reading explains the damage */
+        goto out;
+    }
+    b2i_chunk_close(&d);
+    if (!is_of_chunk(st2)) { /* else neither decodes: the likely reading explains the damage */
+        st = st2;
+        if (err != NULL) {
+            *err = why;
+        }
     }
 out:
     if (st != B2C_OK) {

@@ -512,6 +512,37 @@ static void test_damage(void)
     free(chunk);
 }
 
+#ifdef B2I_FAIL_ALLOC
+/*
+ * A chunk of Blosc1 that is split against its rule: both readings are tried, and missing memory in
+ * one of them is no reason to take the other.
+ */
+static void test_no_memory_for_readings(void)
+{
+    enum { N = 256, LEN = N / 4, TABLE = 16, DATA = TABLE + 4 };
+    uint8_t chunk[DATA + 4 * (4 + LEN)] = { 2, 1, 0, 4 }, back[N];
+    b2i_st32le(chunk + 4, N);
+    b2i_st32le(chunk + 8, N);
+    b2i_st32le(chunk + 12, sizeof chunk);
+    b2i_st32le(chunk + TABLE, DATA);
+    for (size_t k = 0; k < 4; k++) {
+        b2i_st32le(chunk + DATA + k * (4 + LEN), LEN);
+        memset(chunk + DATA + k * (4 + LEN) + 4, 0xF0 + (int)k, LEN);
+    }
+    bool done = false;
+    for (uint64_t n = 1; !done && n < 100; n++) {
+        size_t len;
+        b2i_alloc_fail_at(n, false);
+        b2c_status st = b2c_decompress(ctx, chunk, sizeof chunk, back, N, &len, NULL);
+        done = b2i_alloc_count() < n;
+        b2i_alloc_fail_at(0, false);
+        CHECK(st == B2C_OK || st == B2C_E_MEMORY);
+        CHECK(st != B2C_OK || (len == N && back[0] == 0xF0 && back[N - 1] == 0xF3));
+    }
+    CHECK(done);
+}
+#endif
+
 static void test_arguments(void)
 {
     b2c_cparams cp;
@@ -563,6 +594,9 @@ int main(void)
     test_changing_source();
     test_specials();
     test_damage();
+#ifdef B2I_FAIL_ALLOC
+    test_no_memory_for_readings();
+#endif
     test_arguments();
     b2c_ctx_free(ctx);
     b2c_ctx_free(parallel);
