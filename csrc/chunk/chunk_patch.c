@@ -4,6 +4,7 @@
  */
 #include "chunk_enc.h"
 #include "chunk_format.h"
+#include "checked.h"
 #include "tune.h"
 
 static bool same_filters(const b2i_pipeline *pl, const b2c_cparams *cparams)
@@ -126,7 +127,9 @@ b2c_status b2i_chunk_patch(b2c_ctx *ctx, const b2c_cparams *cparams, const b2i_c
     int clevel = twins ? b2i_plan_clevel_far(&j.plan) : b2i_plan_clevel(&j.plan);
     memset(j.plan.clevels, clevel, sizeof j.plan.clevels);
     j.cap = blocksize + 4 * (size_t)b2i_plan_nstreams(&j.plan, blocksize) + 1;
-    j.out = b2i_malloc(n * j.cap); /* not much above the data */
+    size_t room;
+    bool fits = b2i_mul_size(n, j.cap, &room); /* short blocks take several times theirs */
+    j.out = fits ? b2i_malloc(room) : NULL;
     j.lens = b2i_calloc(n * sizeof *j.lens);
     b2c_status st = j.out == NULL || j.lens == NULL ? b2i_fail_memory(err)
                                                     : run(&j, old, which, scratch, out, err);
