@@ -395,20 +395,18 @@ static b2c_status try_levels(b2i_worker *w, b2i_plan *p, b2i_span sample, size_t
 
 b2c_status b2i_plan_try(b2c_ctx *ctx, b2i_plan *p, b2i_split split, b2c_error *err)
 {
-    /* Not those of users, nor those that need to know an array's shape. */
-    uint8_t id = p->cparams->codec;
-    bool slow = id == B2C_CODEC_LZ4HC || id == B2C_CODEC_ZLIB || id == B2C_CODEC_ZSTD;
+    if (p->codec->encode_block != NULL || b2i_pipeline_has_user(&p->pipeline) ||
+        b2i_pipeline_needs_shape(&p->pipeline)) {
+        return B2C_OK; /* these are shown blocks, not pieces */
+    }
+    const uint8_t id = p->cparams->codec;
+    const bool slow = id == B2C_CODEC_LZ4HC || id == B2C_CODEC_ZLIB || id == B2C_CODEC_ZSTD;
     /* All that repeats in texts and pictures is farther apart than a piece. */
     bool levels = slow && p->typesize > 1 && p->src.n >= MIN_NBYTES &&
                   p->cparams->clevel >= MIN_CLEVEL && !p->cparams->use_dict &&
                   !b2i_pipeline_has(&p->pipeline, B2C_FILTER_DELTA);
     b2i_worker *w;
     b2i_span sample;
-    bool knows_blocks = p->codec->encode_block != NULL || b2i_pipeline_has_user(&p->pipeline) ||
-                        b2i_pipeline_needs_shape(&p->pipeline);
-    if (knows_blocks) {
-        return B2C_OK; /* these are shown blocks, not pieces */
-    }
     B2I_TRY(b2i_ctx_worker(ctx, 0, &w, err));
     if (split != B2I_SPLIT_NO && p->cparams->splitmode == B2C_SPLIT_AUTO && !p->cparams->use_dict) {
         bool is_whole;
