@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import contextlib
 import operator
+import os
 import struct
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from . import _ffi
 from ._ffi import check, ffi, in_buffer, lib, new_error
-from .errors import Blosc2Error, ChunkIndexError, LimitError, ParameterError
+from .errors import ChunkIndexError, LimitError, ParameterError
 from .handles import INFO, Handle
 from .params import MAX_COUNT, SpecialValue, check_durability, to_index
 
@@ -37,6 +38,12 @@ class Editing:
 
         @property
         def urlpath(self) -> str | None: ...
+        @property
+        def place(self) -> str: ...
+        @property
+        def locking(self) -> bool: ...
+        @property
+        def is_writable(self) -> bool: ...
         @property
         def nchunks(self) -> int: ...
         @property
@@ -165,18 +172,10 @@ class Editing:
         if source.handle is self.handle:
             raise ParameterError("a super-chunk cannot be appended to itself", field="source")
         source.settle_damage()
-        if not source.handle.may_outdate:
-            self._copy_from(source, lib.b2c_schunk_copy_chunks)
-            return
-        nstates = source.handle.nstates
-        with self.transaction():
-            try:
+        with self.taking_from(source):
+            of_one_state = source.handle.keeping_state(source.handle.nstates, source.urlpath)
+            with self.transaction(), of_one_state:
                 self._copy_from(source, lib.b2c_schunk_copy_chunks)
-            except Blosc2Error:
-                if source.handle.recheck(source.urlpath):
-                    raise
-            source.handle.recheck(source.urlpath)
-            source.handle.check_state(nstates, source.urlpath)
 
     def copy_some(self, source: Editing, numbers: Any) -> None:
         """Append the chunks of another super-chunk with these numbers, as they are stored.
@@ -312,6 +311,29 @@ class Editing:
         """
         with self.handle.writing():
             yield self
+
+    @contextlib.contextmanager
+    def taking_from(self, source: Editing) -> Iterator[None]:
+        """holding_lock(), and nobody edits `source` either during the block.
+
+        Who needs both begins with the same one as everybody else does: two that take from each other
+        would wait for ever otherwise, each for what the other holds.
+        """
+        mine, theirs = self.handle, source.handle
+        if mine is theirs or not (source.is_writable or source.locking):  # nobody edits it here
+            with mine.writing():
+                yield
+        elif self._rank() < source._rank():
+            with mine.writing(), theirs:
+                yield
+        else:
+            with theirs, mine.writing():
+                yield
+
+    def _rank(self) -> tuple[str, int]:
+        """What super-chunks are held in the order of: by all processes, if they have lock files."""
+        folder, name = os.path.split(self.place)
+        return os.path.join(os.path.realpath(folder), name), id(self.handle)
 
     def lock(self) -> None:
         """Begin what holding_lock() does for a block; the same thread must call unlock()."""

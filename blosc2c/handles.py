@@ -370,6 +370,7 @@ class Handle:
 
     def check_state(self, nstates: int, path: str | None) -> None:
         """After several reads: SourceChangedError when it shows another state than `nstates` tells."""
+        self.recheck(path)
         if self.nstates != nstates:
             raise errors.SourceChangedError(
                 f"the {self.noun} was changed by somebody else while it was copied", path=path

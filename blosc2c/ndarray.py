@@ -686,7 +686,7 @@ class NDArray(Operators, Synonyms):
 
     def __dask_tokenize__(self) -> tuple[Any, ...]:
         if self.urlpath is not None:
-            place = self._schunk._source.place
+            place = self._schunk.place
             stat = os.stat(place)
             return type(self).__name__, place, stat.st_mtime_ns, stat.st_size, self._axes
         import hashlib

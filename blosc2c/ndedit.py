@@ -17,6 +17,7 @@ import numpy as np
 from . import _ffi
 from ._ffi import check, ffi, lib, new_error
 from .dtype import packed
+from .edit import Editing
 from .errors import Blosc2Error, ParameterError
 from .indexing import Box, Gather, parse_key, rows_of
 from .partition import Shape, to_shape
@@ -195,10 +196,12 @@ def append(array: NDArray, values: Any, axis: int | None = None) -> int:
     at = 0 if axis is None else axis % array.ndim
     items = values if hasattr(values, "shape") and hasattr(values, "dtype") else np.asarray(values)
     if axis is None:
-        items = np.asarray(items).reshape(-1)
+        items = items if len(items.shape) == 1 else np.asarray(items).reshape(-1)
     elif len(items.shape) == array.ndim - 1:
         items = np.expand_dims(np.asarray(items), at)
-    with array.schunk.transaction():  # the end may be another one until nobody else can change it
+    source = getattr(items, "schunk", None)
+    holding = array.schunk.taking_from(source if isinstance(source, Editing) else array.schunk)
+    with holding, array.schunk.transaction():  # the end may be another one until nobody else can change it
         shape, added = array.shape, tuple(items.shape)
         if (*added[:at], shape[at], *added[at + 1 :]) != shape:
             raise ParameterError(f"values of shape {added} do not fit shape {shape} along axis {at}")

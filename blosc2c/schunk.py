@@ -349,6 +349,11 @@ class SChunk(Editing, Callbacks, VLBlocks, Explained):
         return self._source.urlpath
 
     @property
+    def place(self) -> str:
+        """`urlpath`, absolute, for when the working directory is another one; "" in memory."""
+        return self._source.place
+
+    @property
     def contiguous(self) -> bool:
         """Whether it is kept as one frame."""
         return self._source.contiguous
@@ -816,7 +821,7 @@ class SChunk(Editing, Callbacks, VLBlocks, Explained):
         """
         self.flush_for_others()
         changes = self.locking and self.mode != "r"
-        return self._source.place, "a" if changes else "r", self._source.offset
+        return self.place, "a" if changes else "r", self._source.offset
 
     def flush_for_others(self) -> None:
         """Before others open the file: have everything stored, unless a transaction is open."""

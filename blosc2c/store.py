@@ -90,7 +90,7 @@ def _settle_writers(place: str) -> None:
     for handle in writers():
         owner = None if handle.owner is None else handle.owner()
         with contextlib.suppress(OSError):  # not there any more
-            if owner is not None and os.path.samestat(os.stat(owner._source.place), there):
+            if owner is not None and os.path.samestat(os.stat(owner.place), there):
                 handle.settle()
 
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import os
 import pickle
@@ -20,8 +21,9 @@ import pytest
 from inputs import make
 
 import blosc2c as b2
-from blosc2c import creation
+from blosc2c import creation, ndedit
 from blosc2c.edit import Editing
+from blosc2c.handles import Handle
 
 SIZE = 2000
 
@@ -312,6 +314,50 @@ def test_what_is_assigned_is_read_before_the_turn(tmp_path, how):
     assert a["x"][:6].tolist() == ([0, 1, 2, 3, 4, 0] if how == "field" else [1, 1, 1, 1, 1, 0])
     other.close()
     a.close()
+
+
+@pytest.mark.parametrize("locking", [False, True])
+@pytest.mark.parametrize("name", ["append", "copy_chunks"])
+def test_two_that_take_from_each_other(tmp_path, monkeypatch, name, locking):
+    """Neither keeps what the other one waits for."""
+    paths = [tmp_path / "a", tmp_path / "b"]
+    made = [b2.zeros(10, "i4", chunks=(10,), **({"urlpath": p} if locking else {})) for p in paths]
+    if locking:  # handles as of two processes
+        for array in made:
+            array.close()
+        made = [b2.open(p, mode="a", locking=True) for p in paths]
+        theirs = [b2.open(p, mode="a", locking=True) for p in reversed(paths)]
+    else:
+        theirs = made[::-1]
+    both_hold_one, done = threading.Barrier(2), []
+
+    def meeting(function):
+        def call(*args):
+            with contextlib.suppress(threading.BrokenBarrierError):
+                both_hold_one.wait(0.5)
+            return function(*args)
+
+        return call
+
+    def take(array, source) -> None:
+        if name == "append":
+            array.append(source, 0)
+        else:
+            array.schunk.copy_chunks(source.schunk)
+        done.append(array.schunk.nchunks)
+
+    monkeypatch.setattr(ndedit, "_write_in_parts", meeting(ndedit._write_in_parts))
+    monkeypatch.setattr(Handle, "edit", meeting(Handle.edit))
+    threads = [
+        threading.Thread(target=take, args=pair, daemon=True) for pair in zip(made, theirs, strict=True)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(20)
+    assert sorted(done) == [2, 3]  # the second one takes what the first one has got
+    for array in (*made, *theirs):
+        array.close()
 
 
 def test_a_killed_holder(disk, tmp_path):
