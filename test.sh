@@ -69,6 +69,17 @@ installed_library()
     LD_LIBRARY_PATH=$prefix/lib "$build/consumer/by-pkg-config"
 }
 
+# The program of docs/c.md reads the file that the examples of docs/python.md leave.
+c_example()
+{
+    sed -n '/^```c$/,/^```$/p' docs/c.md | sed '/^```/d' >"$build/box.c"
+    # shellcheck disable=SC2046  # a list of flags
+    cc -std=c99 -pedantic -Wall -Wextra -Werror "$build/box.c" -o "$build/box" \
+        $(pkg-config --cflags --libs blosc2c)
+    [ "$(LD_LIBRARY_PATH=$build/moved/lib "$build/box" "$build/numbers.b2nd")" = \
+        $'2003 2004 2005\n3003 3004 3005' ]
+}
+
 finish()
 {
     local status=$?
@@ -173,10 +184,11 @@ print(b2c.__file__)')
 B2C_CRASH_STATES=$states "$python" -m pytest py -q | tee "../$build/pytest.log"
 cd ..
 
-step "Examples of docs/python.md and docs/plugins.md"
+step "Examples of the documents"
 rm -f "$build/numbers.b2nd"
-(cd "$build" && "$python" -m doctest ../../docs/python.md ../../docs/plugins.md &&
-    echo "all give what they say")
+(cd "$build" && "$python" -m doctest ../../docs/python.md ../../docs/plugins.md ../../docs/package.md)
+c_example
+echo "all give what they say"
 
 step "Benchmark"
 "$python" bench/compare.py 32
