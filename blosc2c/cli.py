@@ -653,6 +653,41 @@ class _Parser(argparse.ArgumentParser):
         _flush()
 
 
+def _add_files(command: argparse.ArgumentParser, what: str, result: str) -> None:
+    command.add_argument("input", help=what)
+    command.add_argument("output", nargs="?", help=f"{result} (default: the input's name with that ending)")
+    command.add_argument(
+        "--threads", type=_threads, metavar="N", help=f"1 to {MAX_NTHREADS} (default: cores, at most 8)"
+    )
+    _add_force(command)
+
+
+def _add_force(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--force", action="store_true", help="replace the output")
+
+
+def _add_compression(command: argparse.ArgumentParser) -> None:
+    codecs = [c.name.lower() for c in compressor_list()]
+    command.add_argument("--codec", default="zstd", choices=codecs, help="default: %(default)s")
+    command.add_argument(
+        "--clevel", type=int, default=5, metavar="0-9", help="0 stores, 9 is smallest (default: %(default)s)"
+    )
+    command.add_argument("--filter", choices=_FILTERS, help="default: shuffle")
+    command.add_argument("--chunks", type=_sizes, metavar="N,N...", help="items of a chunk along each axis")
+    command.add_argument("--blocks", type=_sizes, metavar="N,N...", help="items of a block along each axis")
+
+
+def _add_limit(command: argparse.ArgumentParser) -> None:
+    names = ", ".join(_limit_names())
+    command.add_argument(
+        "--limit",
+        type=_limit,
+        action="append",
+        metavar="NAME=N",
+        help=f"what the input may ask for, by the names of Limits: {names}",
+    )
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = _Parser(
         prog="blosc2c",
@@ -668,66 +703,38 @@ def _parser() -> argparse.ArgumentParser:
         command.set_defaults(run=run)
         return command
 
-    def files(command: argparse.ArgumentParser, what: str, result: str) -> None:
-        command.add_argument("input", help=what)
-        command.add_argument(
-            "output", nargs="?", help=f"{result} (default: the input's name with that ending)"
-        )
-        command.add_argument("--force", action="store_true", help="replace the output")
-        command.add_argument(
-            "--threads", type=_threads, metavar="N", help=f"1 to {MAX_NTHREADS} (default: cores, at most 8)"
-        )
-
-    limit_names = ", ".join(_limit_names())
-
-    def limited(command: argparse.ArgumentParser) -> None:
-        command.add_argument(
-            "--limit",
-            type=_limit,
-            action="append",
-            metavar="NAME=N",
-            help=f"what the input may ask for, by the names of Limits: {limit_names}",
-        )
-
     command = add("pack", pack)
-    files(command, ".npy file", ".b2nd file")
-    codecs = [c.name.lower() for c in compressor_list()]
-    command.add_argument("--codec", default="zstd", choices=codecs, help="default: %(default)s")
-    command.add_argument(
-        "--clevel", type=int, default=5, metavar="0-9", help="0 stores, 9 is smallest (default: %(default)s)"
-    )
-    command.add_argument("--filter", choices=_FILTERS, help="default: shuffle")
-    command.add_argument("--chunks", type=_sizes, metavar="N,N...", help="items of a chunk along each axis")
-    command.add_argument("--blocks", type=_sizes, metavar="N,N...", help="items of a block along each axis")
+    _add_files(command, ".npy file", ".b2nd file")
+    _add_compression(command)
     command = add("unpack", unpack)
-    files(command, ".b2nd file", ".npy file")
-    limited(command)
+    _add_files(command, ".b2nd file", ".npy file")
+    _add_limit(command)
     command = add("info", info)
     command.add_argument("input", help="file or directory")
     command.add_argument("--json", action="store_true", help="as JSON")
-    limited(command)
+    _add_limit(command)
     command = add("cat", cat)
     command.add_argument("input", help="file or directory with an array")
     command.add_argument("index", nargs="?", default="...", help="as in Python: '[3, :, 1:9]'")
     command.add_argument("--npy", action="store_true", help="write an .npy file to stdout")
-    limited(command)
+    _add_limit(command)
     command = add("convert", convert)
     command.add_argument("input", help="file or directory")
     command.add_argument("output", help="file to write")
-    command.add_argument("--force", action="store_true", help="replace the output")
-    limited(command)
+    _add_force(command)
+    _add_limit(command)
     command = add("verify", verify)
     command.add_argument("input", nargs="+", help="files or directories")
-    limited(command)
+    _add_limit(command)
     command = add("repair", repair)
     command.add_argument("input", help="damaged file or directory; it is not changed")
     command.add_argument("output", help="the new one")
-    command.add_argument("--force", action="store_true", help="replace the output")
+    _add_force(command)
     command.add_argument("--directory", action="store_true", help="write a directory")
     command.add_argument(
         "--drop-lost", action="store_true", help="leave lost chunks out: no zeros in their place"
     )
-    limited(command)
+    _add_limit(command)
     command = add("conformance", conformance)
     command.add_argument("directory", help="files and their manifest.json")
     add("selftest", selftest)
