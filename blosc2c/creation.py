@@ -516,6 +516,7 @@ def arange(
     ----------
     start, stop, step : as in NumPy; step None is 1
     shape : of the result, in C order; None: one axis
+    c_order : without effect, as in Python-Blosc2
 
     Raises TypeError for more than two booleans, ZeroDivisionError for a step of 0.
     """
@@ -560,7 +561,7 @@ def linspace(
 ) -> NDArray:
     """`num` numbers from `start` to `stop`, as numpy.linspace(), computed chunk by chunk.
 
-    Without `num` their number is that of `shape`, or 50.
+    Without `num` their number is that of `shape`, or 50.  `c_order` is without effect, as in Python-Blosc2.
     """
     if num is None:
         num = 50 if shape is None else math.prod(to_shape(shape))
