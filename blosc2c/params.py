@@ -151,7 +151,11 @@ def reject_unknown(
         if name not in known:
             if _RENAMED.get(name) in known:
                 raise RenamedError(f"{name} is called {_RENAMED[name]} now", field=name)
-            raise error(f"{where} has no parameter {name!r}{suggestion(name, list(known))}")
+            if "cparams" in known and name in field_names(CParams):
+                hint = f"; pass cparams={{{name!r}: ...}}"
+            else:
+                hint = suggestion(name, list(known))
+            raise error(f"{where} has no parameter {name!r}{hint}")
 
 
 def to_enum(kind: type[_E], value: Any, name: str, *, user_ids: bool = False) -> _E | int:

@@ -320,6 +320,13 @@ def test_unknown_keywords_are_key_errors():
         b2.SChunk(chunk=5)
 
 
+@pytest.mark.parametrize("make", [b2.SChunk, b2.asarray, b2.zeros], ids=lambda make: make.__name__)
+def test_where_parameters_of_compression_belong(make):
+    first = () if make is b2.SChunk else ((5,),)
+    with pytest.raises((KeyError, ValueError), match=r"pass cparams=\{'codec'"):
+        make(*first, codec="lz4")
+
+
 @pytest.mark.parametrize("shape", ["x", 1.5, None, {1: 2}, (1, "x"), (2.5,)], ids=repr)
 def test_shapes_of_another_type(shape):
     with pytest.raises(TypeError):
