@@ -233,11 +233,11 @@ bool b2i_record_fits(b2i_span record, b2i_span chunk, b2i_entry entry);
 /*
  * Another library may have changed chunks in place, in front of their old
  * records.  Before the frame gets a fingerprint again, which says that all records fit, those that
- * do not are removed: 'forget' does so for the chunk of cbytes bytes at an entry.
+ * do not are removed: 'forget' does so for the chunk at an entry.
  */
 b2c_status b2i_records_settle(b2c_schunk *s,
                               b2c_status (*forget)(b2i_store *store, b2i_entry entry,
-                                                   uint64_t cbytes, b2c_error *err),
+                                                   b2i_span chunk, b2c_error *err),
                               b2c_error *err);
 
 /* ---- redo records (store_file_redo.c) ---- */

@@ -185,18 +185,17 @@ typedef struct settle_job {
     b2i_scratch record, chunk;
 } settle_job;
 
-/* What is behind a chunk; BAD: a record that does not fit. */
-static b2c_status look_at(settle_job *j, uint64_t nchunk, b2i_check *check, uint64_t *cbytes)
+/* What is behind a chunk; BAD: a record that does not fit '*chunk'. */
+static b2c_status look_at(settle_job *j, uint64_t nchunk, b2i_check *check, b2i_span *chunk)
 {
     b2i_store *store = j->s->store;
     b2i_entry entry = b2i_state_entry(&j->s->now, nchunk);
     b2i_chunk_head head;
-    b2i_span record, chunk;
+    b2i_span record;
     uint64_t len;
     *check = B2I_CHECK_NONE;
     B2I_TRY(b2i_schunk_chunk_head(j->s, nchunk, &head, NULL));
     B2I_TRY(store->ops->len(store, entry, &len, NULL));
-    *cbytes = head.cbytes;
     if (len - head.cbytes < B2I_RECORD_LEN) { /* the head was compared with it */
         return B2C_OK;
     }
@@ -204,14 +203,14 @@ static b2c_status look_at(settle_job *j, uint64_t nchunk, b2i_check *check, uint
     if (!is_checksum(record, entry)) {
         return B2C_OK;
     }
-    B2I_TRY(store->ops->read(store, entry, 0, head.cbytes, &j->chunk, &chunk, NULL));
-    *check = b2i_record_fits(record, chunk, entry) ? B2I_CHECK_GOOD : B2I_CHECK_BAD;
+    B2I_TRY(store->ops->read(store, entry, 0, head.cbytes, &j->chunk, chunk, NULL));
+    *check = b2i_record_fits(record, *chunk, entry) ? B2I_CHECK_GOOD : B2I_CHECK_BAD;
     return B2C_OK;
 }
 
 b2c_status b2i_records_settle(b2c_schunk *s,
                               b2c_status (*forget)(b2i_store *store, b2i_entry entry,
-                                                   uint64_t cbytes, b2c_error *err),
+                                                   b2i_span chunk, b2c_error *err),
                               b2c_error *err)
 {
     settle_job j = { .s = s };
@@ -220,16 +219,16 @@ b2c_status b2i_records_settle(b2c_schunk *s,
     uint64_t n = s->now.entries == NULL ? 0 : s->now.nchunks; /* without: special ones */
     for (uint64_t i = 0; i < n && st == B2C_OK; i++) {
         b2i_check check;
-        uint64_t cbytes;
+        b2i_span chunk;
         if ((s->now.entries[i] & B2I_ENTRY_SPECIAL) != 0) {
             continue;
         }
         /* A chunk that cannot be read is not the business of those who edit others. */
-        if (look_at(&j, i, &check, &cbytes) != B2C_OK) {
+        if (look_at(&j, i, &check, &chunk) != B2C_OK) {
             check = B2I_CHECK_NONE;
         }
         if (check == B2I_CHECK_BAD) {
-            st = forget(s->store, s->now.entries[i], cbytes, err);
+            st = forget(s->store, s->now.entries[i], chunk, err);
         }
         is_complete = is_complete && check == B2I_CHECK_GOOD;
     }

@@ -172,17 +172,8 @@ static b2c_status sync_all(b2i_dir_store *d, b2c_error *err)
 
 /* ---- commits ---- */
 
-/* Writes what makes an index file. */
-static b2c_status fill_index(b2i_io *io, const b2i_frame_image *image, const uint8_t *record,
-                             b2c_error *err)
-{
-    B2I_TRY(io->ops->write(io, 0, image->header.p, image->header.n, err));
-    B2I_TRY(io->ops->write(io, image->header.n, image->tail.p, image->tail.n, err));
-    return io->ops->write(io, image->header.n + image->tail.n, record, B2I_DIR_RECORD_LEN, err);
-}
-
 /* A new file: what has the name may have others, as that of a chunk. */
-static b2c_status open_new_index(int dir, b2i_io **io, b2c_error *err)
+static b2c_status open_tmp(int dir, b2i_io **io, b2c_error *err)
 {
     b2c_status st = b2i_io_file_open_in(dir, B2I_DIR_INDEX_TMP, B2I_IO_CREATE, io, err);
     if (st != B2C_E_EXISTS) {
@@ -192,17 +183,39 @@ static b2c_status open_new_index(int dir, b2i_io **io, b2c_error *err)
     return b2i_io_file_open_in(dir, B2I_DIR_INDEX_TMP, B2I_IO_CREATE, io, err);
 }
 
-static b2c_status write_index(int dir, const b2i_frame_image *image, const uint8_t *record,
-                              bool seal, b2c_error *err)
+static b2c_status write_tmp(int dir, const b2i_span *parts, size_t nparts, bool seal,
+                            b2c_error *err)
 {
     b2i_io *io;
-    B2I_TRY(open_new_index(dir, &io, err));
-    b2c_status st = fill_index(io, image, record, err);
+    uint64_t at = 0;
+    b2c_status st = B2C_OK;
+    B2I_TRY(open_tmp(dir, &io, err));
+    for (size_t i = 0; i < nparts && st == B2C_OK; i++) {
+        st = io->ops->write(io, at, parts[i].p, parts[i].n, err);
+        at += parts[i].n;
+    }
     if (st == B2C_OK && seal) {
         st = io->ops->sync(io, err);
     }
     b2c_status st2 = io->ops->close(io, st == B2C_OK ? err : NULL);
     return st == B2C_OK ? st2 : st;
+}
+
+/* Puts a new file of these parts in the place of another one; seal: it is on the medium before. */
+static b2c_status replace_file(int dir, const char *name, const b2i_span *parts, size_t nparts,
+                               bool seal, b2c_error *err)
+{
+    b2c_status st = write_tmp(dir, parts, nparts, seal, err);
+    if (st == B2C_OK && seal) {
+        st = b2i_fs_dir_sync(dir, err); /* names of chunk files before the name of the index */
+    }
+    if (st == B2C_OK) {
+        st = b2i_fs_rename(dir, B2I_DIR_INDEX_TMP, name, err);
+    }
+    if (st != B2C_OK) {
+        (void)b2i_fs_remove(dir, B2I_DIR_INDEX_TMP, NULL);
+    }
+    return st;
 }
 
 /*
@@ -233,31 +246,21 @@ b2c_status b2i_dir_replace_index(int dir, const b2i_state *now, uint64_t next,
     }
     b2i_frame_image_fingerprint(image, store->checksums, fingerprint);
     b2i_dir_record_make(next, fingerprint, record);
-    b2c_status st = write_index(dir, image, record, seal, err);
-    if (st == B2C_OK && seal) {
-        st = b2i_fs_dir_sync(dir, err); /* names of chunk files before the name of the index */
-    }
-    if (st == B2C_OK) {
-        st = b2i_fs_rename(dir, B2I_DIR_INDEX_TMP, B2I_DIR_INDEX_NAME, err);
-    }
-    if (st != B2C_OK) {
-        (void)b2i_fs_remove(dir, B2I_DIR_INDEX_TMP, NULL);
-        return st;
-    }
+    const b2i_span parts[] = {
+        { image->header.p, image->header.n },
+        { image->tail.p, image->tail.n },
+        { record, B2I_DIR_RECORD_LEN },
+    };
+    B2I_TRY(replace_file(dir, B2I_DIR_INDEX_NAME, parts, 3, seal, err));
     return seal ? b2i_fs_dir_sync(dir, err) : B2C_OK;
 }
 
-/* Removes the record of a chunk file. */
-static b2c_status forget_record(b2i_store *store, b2i_entry entry, uint64_t cbytes, b2c_error *err)
+/* The chunk without its record gets a new file: the old one may have other names. */
+static b2c_status forget_record(b2i_store *store, b2i_entry entry, b2i_span chunk, b2c_error *err)
 {
-    const b2i_dir_store *d = (const b2i_dir_store *)store;
     char name[B2I_DIR_NAME_LEN + 1];
-    b2i_io *io;
     b2i_dir_name(entry, name);
-    B2I_TRY(b2i_io_file_open_in(d->dir, name, B2I_IO_UPDATE, &io, err));
-    b2c_status st = io->ops->truncate(io, cbytes, err);
-    b2c_status st2 = io->ops->close(io, st == B2C_OK ? err : NULL);
-    return st == B2C_OK ? st2 : st;
+    return replace_file(((const b2i_dir_store *)store)->dir, name, &chunk, 1, true, err);
 }
 
 /* Numbers of chunk files have 32 bits. */

@@ -354,10 +354,10 @@ void b2i_file_committed(b2i_file_store *f, b2i_frame_image *image, const b2c_sch
 }
 
 /* Overwrites the magic of a record. */
-static b2c_status forget_record(b2i_store *store, b2i_entry entry, uint64_t cbytes, b2c_error *err)
+static b2c_status forget_record(b2i_store *store, b2i_entry entry, b2i_span chunk, b2c_error *err)
 {
     static const uint8_t zeros[4] = { 0 };
-    return write_at((const b2i_file_store *)store, entry + cbytes, zeros, sizeof zeros, err);
+    return write_at((const b2i_file_store *)store, entry + chunk.n, zeros, sizeof zeros, err);
 }
 
 static b2c_status make_image(b2i_file_store *f, b2c_schunk *s, b2i_frame_image *image,
