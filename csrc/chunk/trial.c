@@ -324,6 +324,32 @@ static b2c_status try_fast(b2i_worker *w, const b2i_plan *p, b2i_span sample, si
     return B2C_OK;
 }
 
+/*
+ * Short matches come by chance, and the more the farther one looks, as in counts and sums of small
+ * steps: pieces show few of them.  Streams that looked like noise, 'fast' of len bytes, do not get
+ * one of Zstandard's levels that pass them by where one has many as a whole.
+ */
+static b2c_status keep_levels(b2i_worker *w, b2i_plan *p, const size_t *fast, size_t nstreams,
+                              size_t len, b2c_error *err)
+{
+    enum { NOISE = 16, MANY = 8, PASSES_BY = 2 };
+    const int asked = b2i_plan_clevel(p);
+    const size_t n = b2i_plan_block(p, p->nblocks / 2).n / nstreams;
+    const uint8_t *src = NULL;
+    for (size_t k = 0; k < nstreams; k++) {
+        if (p->clevels[k] > PASSES_BY || p->clevels[k] == asked || fast[k] < len - len / NOISE) {
+            continue;
+        }
+        if (src == NULL) {
+            B2I_TRY(b2i_block_filter(w, p, p->nblocks / 2, &src, err));
+        }
+        if (b2i_short_matches_save(src + k * n, n, n / MANY)) {
+            p->clevels[k] = (uint8_t)asked;
+        }
+    }
+    return B2C_OK;
+}
+
 /* As many bytes as the sample has, which lie together. */
 static b2i_span middle_of(const b2i_plan *p, size_t n)
 {
@@ -390,7 +416,7 @@ static b2c_status try_levels(b2i_worker *w, b2i_plan *p, b2i_span sample, size_t
             }
         }
     }
-    return B2C_OK;
+    return is_zstd ? keep_levels(w, p, fast, nstreams, len, err) : B2C_OK;
 }
 
 b2c_status b2i_plan_try(b2c_ctx *ctx, b2i_plan *p, b2i_split split, b2c_error *err)

@@ -109,4 +109,10 @@ b2c_status b2i_dict_train(const b2i_codec *codec, b2i_span src, size_t blocksize
 b2c_status b2i_dict_new(const b2i_codec *codec, b2i_span bytes, int clevel, b2i_dict **dict);
 void b2i_dict_free(b2i_dict *dict);
 
+/*
+ * Whether matches of four bytes and more would save more than nbytes of the n < 2^32 at src, whose
+ * bytes are coded by their frequency otherwise.  Looks at a part of the words, so it is a guess.
+ */
+bool b2i_short_matches_save(const uint8_t *src, size_t n, size_t nbytes);
+
 #endif

@@ -125,12 +125,6 @@ size_t b2i_short_repeats(const uint8_t *src, size_t n);
 bool b2i_recurs(const uint8_t *src, size_t nfront, size_t n, size_t window);
 
 /*
- * Whether matches of four bytes and more would save more than nbytes of the n < 2^32 at src, whose
- * bytes are coded by their frequency otherwise.  Looks at a part of the words, so it is a guess.
- */
-bool b2i_short_matches_save(const uint8_t *src, size_t n, size_t nbytes);
-
-/*
  * Whether bytes that are coded by their frequency alone take hardly more than with matches: these
  * would save no more than a 128th of it, and frequencies are the same everywhere.  A guess, as it
  * looks at parts; false of less than 4096 bytes and from 2^24 on, where a byte takes less than
