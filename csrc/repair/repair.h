@@ -97,6 +97,12 @@ b2c_status b2i_read_most(b2i_io *io, uint64_t at, uint8_t *dst, size_t n, b2c_er
 
 /* ---- looking for chunks without an index (scan.c) ---- */
 
+/*
+ * Length of the header or trailer that holds these metalayers, as all writers lay it out; without
+ * any it has empty_len bytes.
+ */
+uint64_t b2i_laid_out_len(uint64_t empty_len, const b2i_metas *metas);
+
 /* Where a sound chunk with its record is: [at, end), counted like entries. */
 typedef struct b2i_found {
     b2i_entry at;

@@ -140,14 +140,10 @@ static b2c_status read_head(parts *p, b2c_error *err)
     return B2C_OK;
 }
 
-/* Length of the header that holds these metalayers, as all writers lay it out. */
+/* Length of the header that holds these metalayers. */
 static uint64_t full_header_len(const b2i_metas *metas)
 {
-    uint64_t n = B2I_MIN_FULL_HEADER_LEN;
-    for (uint32_t i = 0; i < metas->n; i++) {
-        n += 11 + strlen(metas->v[i].name) + metas->v[i].n;
-    }
-    return n;
+    return b2i_laid_out_len(B2I_MIN_FULL_HEADER_LEN, metas);
 }
 
 /* The index where the header says, if the header ends at 'header_len'; *behind is its end. */

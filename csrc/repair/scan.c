@@ -201,12 +201,12 @@ static b2c_status try_index(search *q, b2i_span chunk, bool has_trailer, bool *i
 
 /* ---- trailers ---- */
 
-/* Length of the trailer that holds these metalayers, as all writers lay it out. */
-static uint64_t trailer_len(const b2i_metas *metas)
+uint64_t b2i_laid_out_len(uint64_t empty_len, const b2i_metas *metas)
 {
-    uint64_t n = TRAILER_FIXED_LEN;
+    enum { OF_ONE = 11 }; /* beside name and content: where it is, and markers */
+    uint64_t n = empty_len;
     for (uint32_t i = 0; i < metas->n; i++) {
-        n += 11 + strlen(metas->v[i].name) + metas->v[i].n;
+        n += OF_ONE + strlen(metas->v[i].name) + metas->v[i].n;
     }
     return n;
 }
@@ -234,7 +234,8 @@ static b2c_status take_trailer(search *q, uint64_t *at, b2c_error *err)
             break;
         }
     }
-    *at += st == B2C_OK && trailer_len(&metas) <= left ? trailer_len(&metas) : 1;
+    const uint64_t len = b2i_laid_out_len(TRAILER_FIXED_LEN, &metas);
+    *at += st == B2C_OK && len <= left ? len : 1;
     if (st == B2C_OK || metas.n > sc->vlmetas.n) {
         b2i_metas_free(&sc->vlmetas);
         sc->vlmetas = metas;
