@@ -2,7 +2,6 @@
  * api_chunk.c: public functions on chunks: check arguments, then call one thing.
  * SPDX-License-Identifier: BSD-3-Clause
  */
-#include "checked.h"
 #include "chunk.h"
 #include "need.h"
 

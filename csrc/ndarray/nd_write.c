@@ -7,7 +7,6 @@
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include "nd.h"
-#include "checked.h"
 
 enum { PARALLEL_NBYTES = 1024 * 1024 };
 

@@ -3,7 +3,6 @@
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include "schunk.h"
-#include "checked.h"
 
 enum { ENTRY_LEN = 8, WIDE_LEN = 16, INDEX_BLOCKSIZE = 16384 };
 

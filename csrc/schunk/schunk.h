@@ -84,7 +84,6 @@ typedef struct b2i_stored_chunk {
     b2i_chunk chunk;
     b2i_store *store;
     b2i_entry entry;
-    uint64_t nchunk;
     b2i_span hashes; /* of its parts, empty when they are not to be compared */
     b2i_scratch hash_bytes, whole;
     b2i_span ahead; /* stored bytes from ahead_at on that were read before they are asked for */

@@ -177,7 +177,6 @@ static b2c_status make_source(const b2c_schunk *s, uint64_t nchunk, b2i_stored_c
 {
     c->store = s->store;
     c->entry = b2i_state_entry(&s->now, nchunk);
-    c->nchunk = nchunk;
     if ((c->entry & B2I_ENTRY_SPECIAL) != 0) {
         B2I_TRY(special_bytes(s, nchunk, c->special, err));
         c->bytes = b2i_span_of(c->special, sizeof c->special);
