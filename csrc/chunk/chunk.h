@@ -104,13 +104,9 @@ void b2i_chunk_part_at(const b2i_chunk *chunk, uint32_t i, uint32_t *at, uint32_
 /* ---- decoding ---- */
 
 /*
- * Number of units that can be decoded alone: blocks; for memcpy and special chunks as if they had
- * blocks of blocksize.
+ * Units can be decoded alone: blocks; for memcpy and special chunks as if they had blocks of
+ * blocksize.
  */
-uint32_t b2i_chunk_nunits(const b2i_chunk *chunk);
-
-/* Decoded extent of unit i: [*at, *at + *n). */
-void b2i_chunk_unit(const b2i_chunk *chunk, uint32_t i, uint32_t *at, uint32_t *n);
 
 /* The whole chunk into dst (dst_cap >= nbytes, else B2C_E_OUTPUT_SIZE), blocks through the pool. */
 b2c_status b2i_chunk_decode(b2c_ctx *ctx, const b2i_chunk *chunk, uint8_t *dst, size_t dst_cap,
@@ -173,12 +169,11 @@ b2c_status b2i_chunk_encode(b2c_ctx *ctx, const b2c_cparams *cparams, const b2i_
 
 /*
  * As b2c_vlcompress() with the blocks as spans, which are changed when there is a pre-filter.
- * dst_cap >= b2i_vl_bound() never fails for lack of room.
+ * dst_cap >= 32 and for each block its bytes and 8 never fails for lack of room.
  */
 b2c_status b2i_vl_encode(b2c_ctx *ctx, const b2c_cparams *cparams, const b2i_site *site,
                          b2i_span *blocks, size_t nblocks, uint8_t *dst, size_t dst_cap,
                          size_t *dst_len, b2c_error *err);
-size_t b2i_vl_bound(const b2i_span *blocks, uint32_t nblocks);
 
 /* A chunk of zeros, whatever their number above 0, that is no special one but as good as. */
 b2c_status b2i_zeros_encode(uint32_t nbytes, b2i_scratch *scratch, b2i_span *out, b2c_error *err);

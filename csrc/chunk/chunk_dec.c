@@ -8,16 +8,8 @@
 #include "special.h"
 #include "stream.h"
 
-uint32_t b2i_chunk_nunits(const b2i_chunk *chunk)
-{
-    const b2i_chunk_head *h = &chunk->head;
-    if (h->nblocks > 0 || h->nbytes == 0) {
-        return h->nblocks;
-    }
-    return (uint32_t)b2i_ceil_div(h->nbytes, h->blocksize);
-}
-
-void b2i_chunk_unit(const b2i_chunk *chunk, uint32_t i, uint32_t *at, uint32_t *n)
+/* Decoded extent of unit i: [*at, *at + *n). */
+static void find_unit(const b2i_chunk *chunk, uint32_t i, uint32_t *at, uint32_t *n)
 {
     const b2i_chunk_head *h = &chunk->head;
     if (h->has_vlblocks) {
@@ -32,7 +24,7 @@ void b2i_chunk_unit(const b2i_chunk *chunk, uint32_t i, uint32_t *at, uint32_t *
 b2c_block b2i_chunk_about(const b2i_chunk *chunk, uint32_t i)
 {
     uint32_t at, n;
-    b2i_chunk_unit(chunk, i, &at, &n);
+    find_unit(chunk, i, &at, &n);
     return b2i_site_block(&chunk->site, i, at, n, chunk->head.typesize);
 }
 
@@ -52,7 +44,7 @@ void b2i_chunk_part_at(const b2i_chunk *chunk, uint32_t i, uint32_t *at, uint32_
         *n = chunk->ends[i] - chunk->starts[i];
         return;
     }
-    b2i_chunk_unit(chunk, i, at, n);
+    find_unit(chunk, i, at, n);
     *at += chunk->head.header_len;
 }
 
@@ -119,7 +111,7 @@ static b2c_status decode_unit(b2c_ctx *ctx, uint32_t worker, const b2i_chunk *c,
 {
     uint32_t at, n;
     b2i_worker *w;
-    b2i_chunk_unit(c, i, &at, &n);
+    find_unit(c, i, &at, &n);
     B2I_TRY(b2i_ctx_worker(ctx, worker, &w, err));
     if (c->head.nblocks == 0) {
         return fill_range(w, c, at, n, streaming, dst, err);
@@ -214,7 +206,7 @@ static b2c_status run_unit(void *arg, uint32_t item, uint32_t worker, b2c_error 
 {
     const range_job *j = arg;
     uint32_t i = j->first + item, at, n;
-    b2i_chunk_unit(j->chunk, i, &at, &n);
+    find_unit(j->chunk, i, &at, &n);
     uint64_t from = at > j->at ? at : j->at;
     uint64_t to = at + (uint64_t)n < j->at + j->n ? at + (uint64_t)n : j->at + j->n;
     uint8_t *dst = j->dst + (from - j->at);
@@ -298,7 +290,7 @@ static b2c_status check_unit(void *arg, uint32_t item, uint32_t worker, b2c_erro
 {
     const range_job *j = arg;
     uint32_t at, n;
-    b2i_chunk_unit(j->chunk, item, &at, &n);
+    find_unit(j->chunk, item, &at, &n);
     uint8_t *tmp = b2i_scratch_get(&j->ctx->workers[worker].d, n);
     if (tmp == NULL) {
         return b2i_fail_memory(err);
@@ -356,7 +348,7 @@ b2c_status b2i_chunk_vl_block(b2c_ctx *ctx, const b2i_chunk *chunk, uint64_t nbl
         return b2i_fail_sizes(err, B2C_E_RANGE, B2C_NO_OFFSET, "there is no block of this number",
                               chunk->head.nblocks, nblock);
     }
-    b2i_chunk_unit(chunk, (uint32_t)nblock, &at, &n);
+    find_unit(chunk, (uint32_t)nblock, &at, &n);
     *dst_len = n;
     if (dst_cap < n) {
         return b2i_fail_sizes(err, B2C_E_OUTPUT_SIZE, B2C_NO_OFFSET,

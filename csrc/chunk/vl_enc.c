@@ -4,7 +4,8 @@
  */
 #include "chunk_enc.h"
 
-size_t b2i_vl_bound(const b2i_span *blocks, uint32_t nblocks)
+/* Bytes that a chunk of these blocks needs at most, if it has no dictionary. */
+static size_t bound_of(const b2i_span *blocks, uint32_t nblocks)
 {
     size_t bound = B2C_HEADER_LEN;
     for (uint32_t i = 0; i < nblocks; i++) {
@@ -94,7 +95,7 @@ static b2c_status encode_here(b2c_ctx *ctx, b2i_plan *p, uint8_t *dst, size_t ds
         st = b2i_plan_put_blocks(ctx, p, dst, dst_cap, dst_len, err);
     }
     if (st == B2C_OK && *dst_len == 0) {
-        *dst_len = b2i_vl_bound(p->vl, p->nblocks);
+        *dst_len = bound_of(p->vl, p->nblocks);
         st = b2i_fail_room(*dst_len, dst_cap, err);
     }
     return st;
@@ -103,7 +104,7 @@ static b2c_status encode_here(b2c_ctx *ctx, b2i_plan *p, uint8_t *dst, size_t ds
 static b2c_status encode(b2c_ctx *ctx, b2i_plan *p, uint8_t *dst, size_t dst_cap, size_t *dst_len,
                          b2c_error *err)
 {
-    const size_t bound = b2i_vl_bound(p->vl, p->nblocks);
+    const size_t bound = bound_of(p->vl, p->nblocks);
     if (dst_cap < bound && p->cparams->use_dict) {
         return b2i_encode_apart(encode_here, ctx, p, bound, dst, dst_cap, dst_len, err);
     }

@@ -83,8 +83,12 @@ static bool is_uniform(const b2i_state *now, b2i_entry entry)
     return true;
 }
 
-b2c_status b2i_schunk_check_count(const b2c_schunk *s, uint64_t n, uint64_t cbytes, b2i_entry entry,
-                                  b2c_error *err)
+/*
+ * B2C_E_LIMIT when a frame of n chunks with 'cbytes' of payload, of which the new one is 'entry',
+ * could not be opened again with the super-chunk's limits.
+ */
+static b2c_status check_count(const b2c_schunk *s, uint64_t n, uint64_t cbytes, b2i_entry entry,
+                              b2c_error *err)
 {
     if (n > B2I_MAX_NCHUNKS) {
         return b2i_fail_sizes(err, B2C_E_LIMIT, B2C_NO_OFFSET, "a frame cannot have more chunks",
@@ -145,7 +149,7 @@ b2c_status b2i_schunk_fill_uniform(b2c_schunk *s, b2i_span chunk, b2i_span last,
         return B2C_OK;
     }
     b2i_entry entry = b2i_special_entry(head.special);
-    B2I_TRY(b2i_schunk_check_count(s, b2i_ceil_div(nbytes, head.nbytes), 0, entry, err));
+    B2I_TRY(check_count(s, b2i_ceil_div(nbytes, head.nbytes), 0, entry, err));
     if (!b2i_state_set_uniform(&s->now, entry, nbytes)) {
         return B2C_OK;
     }
@@ -320,8 +324,8 @@ static b2c_status check_room(const b2c_schunk *s, b2i_redo where, const b2i_chun
         B2I_TRY(stored_len(s, where.nchunk, &old_len, err));
     }
     uint64_t cbytes = s->now.cbytes + (in_index ? 0 : head->cbytes);
-    return b2i_schunk_check_count(s, n, cbytes > old_len ? cbytes - old_len : 0,
-                                  in_index ? b2i_special_entry(head->special) : 0, err);
+    return check_count(s, n, cbytes > old_len ? cbytes - old_len : 0,
+                       in_index ? b2i_special_entry(head->special) : 0, err);
 }
 
 /* The edit itself; the arrays have room and suit the chunk's size. */

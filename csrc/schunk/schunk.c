@@ -183,7 +183,7 @@ b2c_status b2i_state_make_ends(b2i_state *state, b2c_error *err)
 
 /* ---- sizes ---- */
 
-uint64_t b2i_state_chunk_at(const b2i_state *state, uint64_t nchunk)
+static uint64_t chunk_at(const b2i_state *state, uint64_t nchunk)
 {
     if (nchunk == 0) {
         return 0;
@@ -193,7 +193,7 @@ uint64_t b2i_state_chunk_at(const b2i_state *state, uint64_t nchunk)
 
 uint64_t b2i_state_chunk_nbytes(const b2i_state *state, uint64_t nchunk)
 {
-    uint64_t at = b2i_state_chunk_at(state, nchunk);
+    uint64_t at = chunk_at(state, nchunk);
     if (state->ends != NULL) {
         return state->ends[nchunk] - at;
     }
@@ -203,7 +203,7 @@ uint64_t b2i_state_chunk_nbytes(const b2i_state *state, uint64_t nchunk)
 
 uint64_t b2i_schunk_chunk_at(const b2c_schunk *s, uint64_t nchunk)
 {
-    return b2i_state_chunk_at(&s->now, nchunk);
+    return chunk_at(&s->now, nchunk);
 }
 
 uint64_t b2i_schunk_chunk_nbytes(const b2c_schunk *s, uint64_t nchunk)

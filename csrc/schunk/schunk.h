@@ -109,7 +109,6 @@ bool b2i_state_set_uniform(b2i_state *state, b2i_entry entry, uint64_t nbytes);
 
 /* Decoded bytes of chunk n < nchunks, and where they start in the decoded data. */
 uint64_t b2i_state_chunk_nbytes(const b2i_state *state, uint64_t nchunk);
-uint64_t b2i_state_chunk_at(const b2i_state *state, uint64_t nchunk);
 uint64_t b2i_schunk_chunk_nbytes(const b2c_schunk *s, uint64_t nchunk);
 uint64_t b2i_schunk_chunk_at(const b2c_schunk *s, uint64_t nchunk);
 
@@ -328,15 +327,20 @@ b2i_meta *b2i_metas_find(const b2i_metas *metas, const char *name);
 
 /* Adds a copy of the bytes under a checked name that is not there yet. */
 b2c_status b2i_metas_add(b2i_metas *metas, const char *name, b2i_span bytes, b2c_error *err);
-void b2i_metas_remove(b2i_metas *metas, b2i_meta *meta);
-b2c_status b2i_metas_copy(const b2i_metas *from, b2i_metas *to, b2c_error *err);
-/* Adds or replaces. */
+
+/* The same, or in place of the bytes that have the name. */
 b2c_status b2i_metas_set(b2i_metas *metas, const char *name, b2i_span bytes, b2c_error *err);
+
+/* Sets all of others. */
 b2c_status b2i_metas_merge(const b2i_metas *from, b2i_metas *to, b2c_error *err);
+
+/* Makes *to, which is empty, a copy. */
+b2c_status b2i_metas_copy(const b2i_metas *from, b2i_metas *to, b2c_error *err);
+void b2i_metas_remove(b2i_metas *metas, b2i_meta *meta);
+void b2i_metas_free(b2i_metas *metas);
 
 /* B2C_E_LIMIT when so many new ones would be more than anybody opens. */
 b2c_status b2i_vlmetas_check_room(const b2i_metas *vlmetas, uint32_t nnew, b2c_error *err);
-void b2i_metas_free(b2i_metas *metas);
 
 /* A new metalayer, while there are no chunks. */
 b2c_status b2i_meta_add(b2c_schunk *s, const char *name, b2i_span content, b2c_error *err);
@@ -436,13 +440,6 @@ void b2i_state_free(b2i_state *state);
 
 /* Room for 'more' entries.  Appending to the arrays cannot fail then. */
 b2c_status b2i_state_reserve(b2i_state *state, uint64_t more, b2c_error *err);
-
-/*
- * B2C_E_LIMIT when a frame of n chunks with 'cbytes' of payload, of which the new one is 'entry',
- * could not be opened again with the super-chunk's limits.
- */
-b2c_status b2i_schunk_check_count(const b2c_schunk *s, uint64_t n, uint64_t cbytes, b2i_entry entry,
-                                  b2c_error *err);
 
 /* Gives a state of equal chunks the array of ends that chunks of any size need. */
 b2c_status b2i_state_make_ends(b2i_state *state, b2c_error *err);
