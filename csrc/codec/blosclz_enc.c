@@ -8,15 +8,18 @@
 #include "lz.h"
 
 enum {
-    LOOK_HASH_LOG = 13,      /* a table that fits the L1 cache: most steps store to it */
-    MIN_LOOK = 2048,         /* bytes of a first look, if there are so many */
-    SMALL_LOOK = 1024,       /* up to so many bytes, clearing that would take most of the time: */
-    SMALL_HASH_LOG = 11,     /* a smaller one */
-    LOOK_LEN = 8,            /* shortest near match that it counts */
-    TO_HALF = 200,           /* hundredths */
-    SOON_DONE = 4096,        /* these are soon searched, also at low levels: */
-    LEAST_LEVEL = 4,         /* like at this one */
-    MIN_LEN = 16,            /* shorter inputs cannot gain */
+    LOOK_HASH_LOG = 13,  /* a table that fits the L1 cache: most steps store to it */
+    MIN_LOOK = 2048,     /* bytes of a first look, if there are so many */
+    SMALL_LOOK = 1024,   /* up to so many bytes, clearing that would take most of the time: */
+    SMALL_HASH_LOG = 11, /* a smaller one */
+    LOOK_LEN = 8,        /* shortest near match that it counts: others decode too slowly, */
+    ITEM_LEN = 7,        /* unless those of small numbers, which share that with the next one, */
+    LEAST_SAVED = 3,     /* save a third of what a shorter look covers, */
+    ITEM_LEVEL = 3,      /* from this level on */
+    TO_HALF = 200,       /* hundredths */
+    SOON_DONE = 4096,    /* these are soon searched, also at low levels: */
+    LEAST_LEVEL = 4,     /* like at this one */
+    MIN_LEN = 16,        /* shorter inputs cannot gain */
     LZ_MAX_DISTANCE = 73724, /* the format has 73727; other encoders stop here */
     LZ_LAST_LITERALS = 1,
     LZ_PREFERS_RUNS = 0,
@@ -258,10 +261,10 @@ static const level levels[B2I_MAX_CLEVEL + 1] = {
 static const level late = { { 4, 2 }, { 0, 0 }, 0, NO_HIGH, { 0, 0 } };
 
 /*
- * Whether n bytes would shrink to 'limit' with the matches that a plain greedy search finds.
- * Shorter ones decode too slowly to count.  Looks no further than it takes to know.
+ * Whether n bytes would shrink to 'limit' with the matches of min_len <= 8 and more that a plain
+ * greedy search finds.  Looks no further than it takes to know.
  */
-static bool shrinks(const uint8_t *p, size_t n, size_t limit, sight *seen)
+static bool shrinks(const uint8_t *p, size_t n, size_t min_len, size_t limit, sight *seen)
 {
     uint16_t places[1 << LOOK_HASH_LOG];
     const unsigned hash_log = n > SMALL_LOOK ? LOOK_HASH_LOG : SMALL_HASH_LOG;
@@ -273,13 +276,13 @@ static bool shrinks(const uint8_t *p, size_t n, size_t limit, sight *seen)
         uint16_t *slot = &places[((uint32_t)word * 2654435761U) >> (32 - hash_log)];
         size_t from = *slot;
         *slot = (uint16_t)at;
-        if (b2i_ld64le(p + from) != word) {
+        if ((b2i_ld64le(p + from) ^ word) << (64 - 8 * min_len) != 0) {
             at++;
             continue;
         }
         bool far = at - from > FAR_BASE;
-        size_t match = LOOK_LEN + b2i_lz_equal(p + at + LOOK_LEN, p + from + LOOK_LEN, p + n);
-        if (match < (size_t)(far ? LOOK_LEN + 2 : LOOK_LEN)) {
+        size_t match = min_len + b2i_lz_equal(p + at + min_len, p + from + min_len, p + n);
+        if (match < (far ? min_len + 2 : min_len)) {
             at++;
             continue;
         }
@@ -326,23 +329,28 @@ static bool are_stairs(const uint8_t *p, size_t n)
  * elsewhere: half of them, at least.  Of short streams that would have to become half as long, a
  * regular end is enough: it is all that the reference looks at.
  */
-static size_t worth(const look *at, const uint8_t *src, size_t n, sight *seen)
+static size_t worth(int clevel, const uint8_t *src, size_t n, sight *seen)
 {
+    const look *at = &looks[clevel];
     size_t left = n - n / 8 * at->at, len = (size_t)1 << at->log;
     left = left > MIN_LOOK ? left : n < MIN_LOOK ? n : MIN_LOOK;
     len = len < left ? len : left;
-    if (shrinks(src + n - left, len, len * 100 / at->least_ratio, seen)) {
+    const uint8_t *first = src + n - left;
+    if (shrinks(first, len, LOOK_LEN, len * 100 / at->least_ratio, seen)) {
+        return n - 1;
+    }
+    const size_t part = len / 4;
+    if (clevel >= ITEM_LEVEL && shrinks(first, part, ITEM_LEN, part - part / LEAST_SAVED, seen)) {
         return n - 1;
     }
     if (at->least_ratio >= TO_HALF && n >= MIN_LOOK && n <= SOON_DONE &&
-        shrinks(src + n - n / 8, n / 8, n / 8 / 3, seen)) {
+        shrinks(src + n - n / 8, n / 8, LOOK_LEN, n / 8 / 3, seen)) {
         return n - 1;
     }
-    if (at->least_ratio >= TO_HALF && are_stairs(src + n - left, len)) {
+    if (at->least_ratio >= TO_HALF && are_stairs(first, len)) {
         return n - 1;
     }
-    len /= 4;
-    return shrinks(src + n / 8 * at->again_at, len, len / 3, seen) ? n / 2 : 0;
+    return shrinks(src + n / 8 * at->again_at, part, LOOK_LEN, part / 3, seen) ? n / 2 : 0;
 }
 
 b2c_status b2i_blosclz_encode(b2i_codec_state *state, int clevel, const b2i_dict *dict,
@@ -359,7 +367,7 @@ b2c_status b2i_blosclz_encode(b2i_codec_state *state, int clevel, const b2i_dict
         return B2C_E_MEMORY;
     }
     sight seen = { 0, 0 };
-    size_t limit = worth(&looks[clevel], src, n, &seen);
+    size_t limit = worth(clevel, src, n, &seen);
     if (limit == 0) {
         return B2C_OK;
     }
