@@ -152,9 +152,10 @@ broken_plugins: dict[tuple[str, int], BaseException] = {}
 
 @ffi.def_extern()  # type: ignore[untyped-decorator]
 def plugin_wanted(kind: int, number: int) -> None:
+    from .handles import nested
     from .plugins import load
 
-    load(kind, number)
+    nested(lambda: load(kind, number))
 
 
 lib.b2c_set_plugin_loader(lib.plugin_wanted)

@@ -86,8 +86,7 @@ class Editing:
     def _write(self, write: Any, number: int, src: Any, nbytes: int) -> int | None:
         """What b2i_turn_append(), …_insert() or …_update() counts; None: to be made by _edit()."""
         handle = self.handle
-        # A signal that comes in C while a function of the user's is to be called needs what edit() does.
-        if _ffi.calls_back or handle.damage is not None or handle.unstored is not None:
+        if handle.damage is not None or handle.unstored is not None:
             return None
         ctx, _, count, err, is_taken = _ffi.call_for(self._c_nthreads, nbytes)
         status = write(handle.turn, ctx, number, src, nbytes, count, err)

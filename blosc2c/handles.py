@@ -15,7 +15,7 @@ import weakref
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
-from . import _ffi, errors
+from . import errors
 from ._ffi import check, chunk_of, exception, ffi, lib, new_error, thread_local, uninterrupted
 
 if TYPE_CHECKING:
@@ -167,7 +167,7 @@ class Handle:
         if may_read > 0:
             return leave
         leave(None, None, None)
-        if self in thread_local.lent:  # whoever holds it waits for this thread
+        if self._is_lent():  # whoever holds it waits for this thread
             ptr = self.get()
             if self.is_untold:
                 self.tell(ptr)
@@ -276,14 +276,17 @@ class Handle:
         lent, was_editing = thread_local.lent, self._is_editing
         self._is_editing = True  # so that a signal handler does not close it
         try:
-            if _ffi.calls_back:  # a signal may come before nested() has lent it
-                thread_local.lent = (*lent, self)
+            thread_local.lent = (*lent, self)  # a signal may come before nested() lends it
             return call(self.get())
         finally:
             thread_local.lent, self._is_editing = lent, was_editing
 
+    def _is_lent(self) -> bool:
+        """Whether this thread works for a call that uses it."""
+        return self in thread_local.lent or bool(lib.b2i_turn_is_here(self.turn))
+
     def _check_not_lent(self) -> None:
-        if self in thread_local.lent:
+        if self._is_lent():
             self._refuse("change")
 
     def _refuse(self, what: str) -> None:
@@ -294,7 +297,7 @@ class Handle:
     @contextlib.contextmanager
     def _alone(self, closes: bool = False) -> Iterator[Any]:
         """writing(), as far as this process is concerned; who closes may find it closed."""
-        if self in thread_local.lent or self._reads_here():
+        if self._is_lent() or self._reads_here():
             self._refuse("close" if closes else "change")
         with self._turns:
             self._nwriters += 1
@@ -428,7 +431,7 @@ class Handle:
         if not self._turns.acquire(blocking=False):
             return
         try:
-            if self not in thread_local.lent and not (self._writer or self._is_read() or self.is_closed):
+            if not (self._is_lent() or self._writer or self._is_read() or self.is_closed):
                 err = new_error()
                 with self._alone() as ptr:
                     status = lib.b2c_schunk_settle(ptr, err)

@@ -16,7 +16,7 @@ from . import _ffi
 from ._ffi import check, ffi, lib, new_error
 from .callbacks import array_from, give_back, postfilter_funcs, prefilter_funcs, result_of
 from .errors import CorruptError, ParameterError
-from .handles import handle_at, nested
+from .handles import handle_at
 from .params import Codec, Filter, to_int
 
 if TYPE_CHECKING:
@@ -257,6 +257,6 @@ def load(kind: int, number: int) -> None:
         _asked.add(name)
         for entry in entry_points(group=ENTRY_POINTS, name=name):
             try:
-                nested(lambda: entry.load()())  # noqa: B023
+                entry.load()()
             except BaseException as exc:  # the cause of the error that follows
                 _ffi.broken_plugins[noun, number] = exc

@@ -30,10 +30,40 @@ int b2i_turn_open(b2i_turn *turn, int is_open)
     return b2i_turn_is_used(turn);
 }
 
-static bool begin_read(b2i_turn *turn)
+/* A call that is under way, and the one of the same thread in the middle of which it is made. */
+typedef struct call {
+    const b2i_turn *turn;
+    struct call *outer;
+} call;
+
+static __thread call *innermost;
+
+static void enter(call *c, const b2i_turn *turn)
+{
+    c->turn = turn;
+    c->outer = innermost;
+    innermost = c;
+}
+
+static void leave(const call *c)
+{
+    innermost = c->outer;
+}
+
+int b2i_turn_is_here(const b2i_turn *turn)
+{
+    const call *c = innermost;
+    while (c != NULL && c->turn != turn) {
+        c = c->outer;
+    }
+    return c != NULL;
+}
+
+static bool begin_read(b2i_turn *turn, call *c)
 {
     ADD(nreaders, 1);
     if (GET(is_open) && !GET(is_written)) {
+        enter(c, turn);
         return true;
     }
     ADD(nreaders, -1);
@@ -41,26 +71,29 @@ static bool begin_read(b2i_turn *turn)
 }
 
 /* What a function of the user's has raised stays, whatever was read. */
-static int end_read(b2i_turn *turn, b2c_status st)
+static int end_read(b2i_turn *turn, const call *c, b2c_status st)
 {
+    leave(c);
     bool is_sure = !turn->may_outdate || st == B2C_E_CALLBACK ||
                    (st == B2C_OK && b2c_schunk_is_current(turn->schunk));
     ADD(nreaders, -1);
     return is_sure ? (int)st : B2I_NOT_FREE;
 }
 
-static void end_edit(b2i_turn *turn)
+static void end_edit(b2i_turn *turn, const call *c)
 {
+    leave(c);
     ADD(nedits, 1);
     PUT(is_written, 0);
 }
 
-static bool begin_edit(b2i_turn *turn)
+static bool begin_edit(b2i_turn *turn, call *c)
 {
     if (__atomic_exchange_n(&turn->is_written, 1, __ATOMIC_SEQ_CST) != 0) {
         return false;
     }
     if (GET(is_open) && !GET(was_read) && GET(nreaders) == 0) {
+        enter(c, turn);
         return true;
     }
     PUT(is_written, 0);
@@ -70,33 +103,36 @@ static bool begin_edit(b2i_turn *turn)
 int b2i_turn_decode_chunk(b2i_turn *turn, b2c_ctx *ctx, uint64_t number, void *dst, size_t cap,
                           size_t *dst_len, b2c_error *err)
 {
-    if (!begin_read(turn)) {
+    call c;
+    if (!begin_read(turn, &c)) {
         return B2I_NOT_FREE;
     }
     b2c_status st = b2c_schunk_decode_chunk(turn->schunk, ctx, number, dst, cap, dst_len, err);
-    return end_read(turn, st);
+    return end_read(turn, &c, st);
 }
 
 int b2i_turn_get_chunk(b2i_turn *turn, b2c_ctx *ctx, uint64_t number, void *dst, size_t cap,
                        size_t *dst_len, b2c_error *err)
 {
     (void)ctx;
-    if (!begin_read(turn)) {
+    call c;
+    if (!begin_read(turn, &c)) {
         return B2I_NOT_FREE;
     }
     b2c_status st = b2c_schunk_get_chunk(turn->schunk, number, dst, cap, dst_len, err);
-    return end_read(turn, st);
+    return end_read(turn, &c, st);
 }
 
 int b2i_turn_read(b2i_turn *turn, b2c_ctx *ctx, uint64_t number, void *dst, size_t cap,
                   size_t *dst_len, b2c_error *err)
 {
-    if (!begin_read(turn)) {
+    call c;
+    if (!begin_read(turn, &c)) {
         return B2I_NOT_FREE;
     }
     *dst_len = cap;
     b2c_status st = b2c_schunk_read(turn->schunk, ctx, number, cap, dst, cap, err);
-    return end_read(turn, st);
+    return end_read(turn, &c, st);
 }
 
 static size_t count(const b2i_turn *turn)
@@ -110,35 +146,38 @@ int b2i_turn_append(b2i_turn *turn, b2c_ctx *ctx, uint64_t number, const void *s
                     size_t *nchunks, b2c_error *err)
 {
     (void)number;
-    if (!begin_edit(turn)) {
+    call c;
+    if (!begin_edit(turn, &c)) {
         return B2I_NOT_FREE;
     }
     b2c_status st = b2c_schunk_append(turn->schunk, ctx, src, n, err);
     *nchunks = count(turn);
-    end_edit(turn);
+    end_edit(turn, &c);
     return (int)st;
 }
 
 int b2i_turn_insert(b2i_turn *turn, b2c_ctx *ctx, uint64_t number, const void *src, size_t n,
                     size_t *nchunks, b2c_error *err)
 {
-    if (!begin_edit(turn)) {
+    call c;
+    if (!begin_edit(turn, &c)) {
         return B2I_NOT_FREE;
     }
     b2c_status st = b2c_schunk_insert(turn->schunk, ctx, number, src, n, err);
     *nchunks = count(turn);
-    end_edit(turn);
+    end_edit(turn, &c);
     return (int)st;
 }
 
 int b2i_turn_update(b2i_turn *turn, b2c_ctx *ctx, uint64_t number, const void *src, size_t n,
                     size_t *nchunks, b2c_error *err)
 {
-    if (!begin_edit(turn)) {
+    call c;
+    if (!begin_edit(turn, &c)) {
         return B2I_NOT_FREE;
     }
     b2c_status st = b2c_schunk_update(turn->schunk, ctx, number, src, n, err);
     *nchunks = count(turn);
-    end_edit(turn);
+    end_edit(turn, &c);
     return (int)st;
 }

@@ -32,6 +32,9 @@ enum { B2I_NOT_FREE = -1 }; /* no b2c_status: it is Python's turn; nothing has c
 int b2i_turn_open(b2i_turn *turn, int is_open);
 int b2i_turn_is_used(const b2i_turn *turn);
 
+/* Whether such a call is one of this thread's: C has called Python in the middle of it. */
+int b2i_turn_is_here(const b2i_turn *turn);
+
 /* A reader in Python has come.  1: it may read.  0: it may when Python lets it.  -1: not now. */
 int b2i_turn_look(b2i_turn *turn);
 

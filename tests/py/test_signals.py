@@ -18,8 +18,9 @@ import numpy as np
 import pytest
 
 import blosc2c as b2
-from blosc2c import _ffi, handles
+from blosc2c import _ffi, callbacks, handles
 from blosc2c._ffi import ffi, lib
+from blosc2c.edit import Editing
 
 A = np.arange(5000, dtype="<i8")
 N = signal.SIGUSR1
@@ -409,7 +410,7 @@ def test_an_exception_at_any_step_of_an_edit_with_a_lock(on_signal, tmp_path):
 @pytest.mark.parametrize("n", range(3))
 def test_a_handler_that_closes_what_is_edited(on_signal, monkeypatch, n):
     """It does so before or after the edit, or learns that it cannot."""
-    monkeypatch.setattr(_ffi, "calls_back", True)  # else appends and inserts take one step, in C
+    monkeypatch.setattr(Editing, "_write", lambda *_: None)  # else two of them take one step, in C
     made = [b2.SChunk(data=bytes(64), chunksize=8)]
     on_signal(lambda: made[-1].close())
     told = set()
@@ -457,6 +458,45 @@ def test_a_handler_that_changes_what_is_read(on_signal, tmp_path, name, locking)
         faulthandler.cancel_dump_traceback_later()
     assert len(told) == 1 and "signal handler" in told[0]
     assert is_done(lambda: s.update_data(0, b"12345678")) and s[:8] == b"12345678"
+    s.close()
+
+
+@pytest.mark.parametrize("call", ["read", "append"])
+@pytest.mark.parametrize("name", ["close", "refresh", "update_data", "append_data", "transaction"])
+def test_a_handler_that_changes_what_c_uses(monkeypatch, call, name):
+    """The same at the first step of a callback, which C makes in a call that Python has not begun."""
+    s = b2.SChunk(data=bytes(64), chunksize=8)
+    told: list[str] = []
+    edits = {
+        "update_data": lambda: s.update_data(0, bytes(8)),
+        "append_data": lambda: s.append_data(bytes(8)),
+        "transaction": lambda: s.transaction().__enter__(),
+    }
+    worker = callbacks.result_of
+
+    def at_first_step(block, work) -> int:
+        with pytest.raises(b2.ParameterError) as caught:
+            edits.get(name, getattr(s, name))()
+        told.append(str(caught.value))
+        assert s.get_chunk(0) and s.nbytes == 64  # reading is free to all
+        return worker(block, work)
+
+    @(s.postfilter if call == "read" else s.prefilter)("u1")
+    def increment(data, out, offset):
+        out[:] = data + 1
+
+    monkeypatch.setattr(callbacks, "result_of", at_first_step)
+    faulthandler.dump_traceback_later(30, exit=True)
+    try:
+        if call == "read":
+            assert s[:8] == s.decompress_chunk(1) == b"\1" * 8
+        else:
+            assert s.append_data(bytes(8)) == 9
+    finally:
+        faulthandler.cancel_dump_traceback_later()
+    assert told and all("signal handler" in text for text in told)
+    monkeypatch.undo()
+    assert s[-8:] == b"\1" * 8
     s.close()
 
 
