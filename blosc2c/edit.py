@@ -33,6 +33,8 @@ class Editing:
     _c_nthreads: int
     _held: list[contextlib.AbstractContextManager[Any]]  # of lock()
     _in_transaction = False
+    _durability: str | None = None  # as it was set
+    _writes_checksums = _verifies = True
 
     if TYPE_CHECKING:
 
@@ -394,10 +396,12 @@ class Editing:
             the call returns
         """
         self._edit(lib.b2c_schunk_set_durability, check_durability(level))
+        self._durability = level
 
     def set_checksums(self, write: bool = True, verify: bool = True) -> None:
         """Whether checksums are stored with later edits, and compared when reading."""
         self._edit(lib.b2c_schunk_set_checksums, bool(write), bool(verify))
+        self._writes_checksums, self._verifies = bool(write), bool(verify)
 
 
 def _item(value: Any, typesize: int) -> bytes:

@@ -680,9 +680,12 @@ class NDArray(Operators, Synonyms):
     def __reduce__(self) -> tuple[Any, ...]:
         from .store import ndarray_from_cframe, open_array
 
-        if self.urlpath is not None and self._schunk.mmap_mode != "c" and self._axes is None:
-            return self._schunk.opened_by(open_array), self._schunk.place_for_others()
-        return self._schunk.opened_by(ndarray_from_cframe), (self.to_cframe(), True)
+        return self._schunk.reduced(
+            open_array, ndarray_from_cframe, None if self._axes is None else self.to_cframe
+        )
+
+    def __setstate__(self, nthreads: int) -> None:
+        self._schunk.__setstate__(nthreads)
 
     def __dask_tokenize__(self) -> tuple[Any, ...]:
         if self.urlpath is not None:

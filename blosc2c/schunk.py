@@ -259,6 +259,8 @@ class SChunk(Editing, Callbacks, VLBlocks, Explained):
         del c_names, c_contents, c_lens, c_limits
         self.handle = Handle(out)
         self.handle.is_new = True
+        self._durability = storage.durability
+        self._verifies = self._writes_checksums = bool(storage.checksums)
         self.handle.limits = storage.limits
         self.handle.writes_to = path
         self.handle.locks = path if storage.locking else None
@@ -803,16 +805,46 @@ class SChunk(Editing, Callbacks, VLBlocks, Explained):
     def __reduce__(self) -> tuple[Any, ...]:
         from .store import open_schunk
 
-        if self.urlpath is not None and self._source.mmap_mode != "c":
-            return self.opened_by(open_schunk), self.place_for_others()
-        return self.opened_by(schunk_from_cframe), (self.to_cframe(), True)
+        return self.reduced(open_schunk, schunk_from_cframe)
 
-    def opened_by(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """`function` with the limits and the lock of this one, for what pickles it."""
-        kept: dict[str, Any] = {} if self.handle.limits is None else {"limits": self.handle.limits}
-        if self.locking and self.urlpath is not None:
-            kept["locking"] = True
-        return functools.partial(function, **kept) if kept else function
+    def __setstate__(self, nthreads: int) -> None:
+        self.dparams = DParams(nthreads)
+
+    def reduced(
+        self,
+        open_path: Callable[..., Any],
+        from_cframe: Callable[..., Any],
+        to_cframe: Callable[[], bytes] | None = None,
+    ) -> tuple[Any, ...]:
+        """What __reduce__() gives: a call of one of two functions, and the threads that read, if chosen.
+
+        to_cframe : None: the whole of a file is opened by its path
+        """
+        function, kept = open_path, {}
+        if self.handle.limits is not None:
+            kept["limits"] = self.handle.limits
+        if to_cframe is None and self.urlpath is not None and self.mmap_mode != "c":
+            args: tuple[Any, ...] = self.place_for_others()
+            kept.update(self._kept_for_others(args[1]))
+        else:
+            function, args = from_cframe, ((to_cframe or self.to_cframe)(), True)
+        nthreads = self._dparams.nthreads
+        is_default = nthreads == params.default_dparams().nthreads
+        call = functools.partial(function, **kept) if kept else function
+        return call, args, None if is_default else nthreads
+
+    def _kept_for_others(self, mode: str) -> dict[str, Any]:
+        """Keywords of open() for others who open it, with a mode, to find the same as here."""
+        kept: dict[str, Any] = {"locking": True} if self.locking else {}
+        if self.handle.damage is not None:
+            kept["on_damage"] = "fill"
+        if self.mmap_mode == "r":  # who changes the file would change what others have mapped
+            kept["mmap_mode"] = "r"
+        if self._durability is not None and mode == "a":
+            kept["durability"] = self._durability
+        if not self._verifies and (mode == "r" or not self._writes_checksums):
+            kept["checksums"] = False
+        return kept
 
     def place_for_others(self) -> tuple[str, str, int]:
         """Path, mode and offset with which others open what is stored now.

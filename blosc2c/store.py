@@ -265,9 +265,9 @@ def _keep(schunk: SChunk, kwargs: dict[str, Any]) -> SChunk:
     durability, checksums = kwargs.get("durability"), kwargs.get("checksums")
     try:
         if durability is not None:
-            level = params.check_durability(durability)
+            params.check_durability(durability)
             if schunk.is_writable:
-                schunk._edit(lib.b2c_schunk_set_durability, level)
+                schunk.set_durability(durability)
         if checksums is not None:
             schunk.set_checksums(bool(checksums), bool(checksums))
     except BaseException:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import gc
 import io
 import os
@@ -915,6 +916,55 @@ def test_pickle(disk, tmp_path):
         pass
     with pytest.raises(b2.ClosedError):
         pickle.dumps(memory if memory.handle.is_closed else s.copy())
+
+
+COPIES = [lambda x: pickle.loads(pickle.dumps(x)), copy.copy, copy.deepcopy]
+
+
+@pytest.mark.parametrize("copied", COPIES)
+def test_copies_of_handles_read_in_the_same_way(tmp_path, copied):
+    path, data = tmp_path / "x", bytes(range(100, 200))
+    b2.asarray(np.frombuffer(data, "u1"), chunks=(100,), urlpath=path, cparams={"clevel": 0}).close()
+    stored = path.read_bytes()
+    path.write_bytes(stored.replace(data, b"\0" + data[1:]))
+    nthreads = b2.DParams().nthreads + 1
+    for kind in (lambda x: x, lambda x: x.schunk):
+        with b2.open(path) as a, copied(kind(a)) as b, pytest.raises(b2.ChecksumError):
+            b[:]
+        with b2.open(path, checksums=False) as a, copied(kind(a)) as b:
+            assert bytes(b[:]) == b"\0" + data[1:]
+        with b2.open(path, on_damage="fill") as a, copied(kind(a)) as b, pytest.warns(b2.DamageWarning):
+            assert bytes(b[:]) == bytes(100)
+        with b2.open(path, mmap_mode="r", dparams={"nthreads": nthreads}) as a, copied(kind(a)) as b:
+            assert getattr(b, "schunk", b).mmap_mode == "r" and b.dparams.nthreads == nthreads
+            assert copied(b).dparams.nthreads == nthreads
+        with b2.open(path, mode="a", mmap_mode="r+") as a, copied(kind(a)) as b:
+            assert getattr(b, "schunk", b).mmap_mode is None  # this one sees what the writer stores
+
+
+@pytest.mark.parametrize("copied", COPIES)
+def test_copies_of_handles_write_in_the_same_way(tmp_path, copied):
+    """What they add without checksums nobody compares."""
+    path, data = tmp_path / "x", bytes(range(100, 200))
+    with (
+        b2.SChunk(urlpath=path, locking=True, checksums=False, cparams={"clevel": 0}) as s,
+        copied(s) as t,
+    ):
+        t.append_data(data)
+        assert s[:] == data
+    path.write_bytes(path.read_bytes().replace(data, b"\0" + data[1:]))
+    assert b2.open(path)[:] == b"\0" + data[1:]
+
+
+@pytest.mark.parametrize("copied", COPIES)
+def test_copies_in_memory(tmp_path, copied):
+    nthreads = b2.DParams().nthreads + 1
+    a = b2.asarray(np.arange(10), dparams={"nthreads": nthreads})
+    for b in (copied(a), copied(a.schunk)):
+        assert b.dparams.nthreads == nthreads
+    with b2.asarray(np.arange(6).reshape(1, 6), urlpath=tmp_path / "x", locking=True) as a:
+        view = copied(a.squeeze())
+        assert view.shape == (6,) and view.urlpath is None and view[5] == 5
 
 
 def test_read_only(disk, tmp_path):
