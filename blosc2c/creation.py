@@ -172,9 +172,9 @@ def asarray(array: Any, copy: bool | None = None, **kwargs: Any) -> NDArray:
 
     Parameters
     ----------
-    array : an array, a sequence, or anything with shape, dtype and slicing (such as
-        a dataset of h5py or zarr), which is read chunk by chunk; its ``chunks`` and
-        ``blocks`` are the defaults of ours when they fit
+    array : an array (also of another library, by its ``__dlpack__()``), a sequence, or anything
+        with shape, dtype and slicing (such as a dataset of h5py or zarr), which is read chunk
+        by chunk; its ``chunks`` and ``blocks`` are the defaults of ours when they fit
     copy : None: only when needed; False: ValueError when needed; True: always
     kwargs : ``dtype``, and those of the module
 

@@ -52,11 +52,16 @@ def settled(dtype: Any, source: Any = None) -> np.dtype[Any]:
     return check_dtype(dt)
 
 
+_NUMPY_ASKS_FOR = ("__array__", "__array_interface__", "__array_struct__")
+
+
 def to_array(values: Any, dtype: Any) -> np.ndarray[Any, Any]:
     """The array that NumPy makes of anything, of which settled() tells what a dtype leaves open.
 
     Numbers become texts here when such are asked for: later only the longest of their dtype is known.
     """
+    if hasattr(values, "__dlpack__") and not any(hasattr(values, name) for name in _NUMPY_ASKS_FOR):
+        return np.from_dlpack(values)
     asked = dtype is not None and leaves_open(dtype) and np.dtype(dtype).kind in "SUV"
     return np.asarray(values, dtype if asked else None)
 

@@ -422,3 +422,30 @@ def test_verify_of_many_special_chunks_takes_no_time(tmp_path):
         s.append_data(b"1234")
     report = b2.verify(tmp_path / "x")
     assert report.ok and report.nchunks == (1 << 21) + 1 and report.nunverified == 0
+
+
+def test_arrays_of_other_libraries():
+    """Of objects that have no more than DLPack; what has NumPy's interface goes by that."""
+
+    class Other:
+        dtype = "theirs"
+
+        def __init__(self, array) -> None:
+            self.array, self.shape = array, array.shape
+
+        def __dlpack__(self, **kwargs):
+            return self.array.__dlpack__(**kwargs)
+
+        def __dlpack_device__(self):
+            return self.array.__dlpack_device__()
+
+    class Both(Other):
+        def __array__(self, dtype=None, copy=None):
+            return self.array + 1
+
+    items = np.arange(12.0).reshape(3, 4)[:, ::2]
+    for dtype in (None, "f4"):
+        made = b2.asarray(Other(items), dtype=dtype)
+        assert made.dtype == np.dtype(dtype or "f8")
+        assert (made[...] == items).all() and made.shape == items.shape
+        assert (b2.asarray(Both(items), dtype=dtype)[...] == items + 1).all()
