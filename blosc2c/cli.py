@@ -60,22 +60,47 @@ class _Ended(BaseException):
 
 @contextlib.contextmanager
 def _signals_as_exceptions() -> Iterator[None]:
-    """What ends the process otherwise raises _Ended, so that no temporary files stay; a second one ends it."""
+    """What ends the process otherwise raises _Ended, so that no temporary files stay; a second one ends it.
+
+    What a signal raises in a finalizer goes no further: it is raised again a moment later.
+    """
     taken: list[int] = []
+    lost: list[tuple[type[BaseException], tuple[Any, ...]]] = []
+    tell = sys.unraisablehook
 
     def end(number: int, frame: Any) -> NoReturn:
         for each in taken:
             signal.signal(each, signal.SIG_DFL)
         raise _Ended(number)
 
-    if threading.current_thread() is threading.main_thread():
-        for number in (signal.SIGTERM, signal.SIGHUP):
-            if signal.getsignal(number) is signal.SIG_DFL:  # not where somebody has asked for something else
-                taken.append(number)
-                signal.signal(number, end)
+    def raise_lost(*_: Any) -> NoReturn:
+        kind, args = lost[-1]
+        raise kind(*args)
+
+    def not_raised(what: Any) -> None:
+        if issubclass(what.exc_type, _Ended | KeyboardInterrupt):
+            lost.append((what.exc_type, what.exc_value.args))
+            signal.setitimer(signal.ITIMER_REAL, 1e-3)
+        else:
+            tell(what)
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is signal.SIG_DFL:  # not where somebody has asked for something else
+            taken.append(number)
+            signal.signal(number, end)
+    on_alarm = signal.signal(signal.SIGALRM, raise_lost)
+    sys.unraisablehook = not_raised
     try:
         yield
+        if lost:
+            raise_lost()
     finally:
+        sys.unraisablehook = tell
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, on_alarm)
         for each in taken:
             signal.signal(each, signal.SIG_DFL)
 

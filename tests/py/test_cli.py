@@ -11,6 +11,7 @@ import os
 import signal
 import subprocess
 import sys
+import textwrap
 import time
 
 import blosc2
@@ -522,6 +523,33 @@ def test_a_signal_leaves_nothing_behind(folder, number):
         said = process.communicate(timeout=60)[1]
     assert process.returncode == 128 + number, said
     assert set(os.listdir(folder)) == before
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_in_a_finalizer(number):
+    """What it raises there is no more than told of by Python; the command ends nevertheless."""
+    code = """
+        import os, sys, time
+        from blosc2c import cli
+
+        class Dropped:
+            def __del__(self):
+                os.kill(os.getpid(), int(sys.argv[1]))
+                time.sleep(0.1)
+
+        def work(args):
+            Dropped()
+            time.sleep(30)
+            return 0
+
+        cli.selftest = work
+        sys.exit(cli.main(["selftest"]))
+    """
+    reset = functools.partial(signal.signal, number, signal.SIG_DFL)  # who runs the tests may ignore it
+    command = [sys.executable, "-c", textwrap.dedent(code), str(int(number))]
+    done = subprocess.run(command, stderr=subprocess.PIPE, text=True, timeout=60, preexec_fn=reset)
+    assert done.returncode == 128 + number
+    assert done.stderr == ("interrupted\n" if number == signal.SIGINT else f"ended by {number.name}\n")
 
 
 def test_options_stand_anywhere(folder):
