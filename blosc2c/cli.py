@@ -18,7 +18,6 @@ import os
 import shutil
 import signal
 import sys
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -26,7 +25,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from ._ffi import MAX_NTHREADS
 from .errors import Blosc2Error, FormatError, LimitError, ParameterError
-from .params import Codec, Filter, folder_of
+from .params import Codec, Filter
+from .replacing import folder_beside
 from .runtime import __version__, compressor_list, filter_list, version_report
 
 if TYPE_CHECKING:
@@ -279,21 +279,10 @@ def _new_file(path: str, force: bool) -> Iterator[str]:
         raise UsageError(f"{path} is already there; --force replaces it")
     if os.path.exists(path) and not os.path.isfile(path):  # replacing /dev/null would harm everybody
         raise UsageError(f"{path} is no regular file, which is all that --force replaces")
-    folder = os.path.dirname(path) or "."
-    try:
-        fd, temporary = tempfile.mkstemp(prefix=".blosc2c.", dir=folder_of(path))
-    except OSError as exc:
-        raise OSError(exc.errno, exc.strerror, folder) from None
-    os.close(fd)
-    try:
+    with folder_beside(path) as folder:
+        temporary = os.path.join(folder, "new")
         yield temporary
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(temporary, 0o666 & ~mask)
         os.replace(temporary, path)
-    finally:
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(temporary)
 
 
 def _output(args: argparse.Namespace, ending: str) -> str:

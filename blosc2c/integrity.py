@@ -9,7 +9,6 @@ import contextlib
 import errno
 import functools
 import os
-import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -19,7 +18,6 @@ from . import limits as bounds
 from ._ffi import check, ffi, lib, new_error
 from .errors import Blosc2Error, ChecksumError, FrameExistsError, ParameterError
 from .meta import decode, in_one_line, max_meta_nbytes, printable
-from .params import folder_of
 
 if TYPE_CHECKING:
     from .schunk import SChunk
@@ -406,20 +404,9 @@ def _move(path: str, target: str, aside: str) -> None:
         raise
 
 
-def _folder_beside(target: str) -> tempfile.TemporaryDirectory[str]:
-    """A temporary directory in that of `target`."""
-    folder = os.path.dirname(target) or "."
-    if not os.path.isdir(folder):
-        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), folder)
-    try:
-        return tempfile.TemporaryDirectory(prefix=".blosc2c.", dir=folder_of(target))
-    except OSError as exc:  # which names a file that nobody knows
-        raise OSError(exc.errno, exc.strerror, folder) from None
-
-
 def _repair(report: RepairReport, c: Any, limits: bounds.Limits | None) -> None:
     """Write under a temporary name in the target's directory, then give it its own."""
-    from .replacing import check_removable, remove_urlpath
+    from .replacing import check_removable, folder_beside, remove_urlpath
 
     result, err = ffi.new("b2c_repair_result *"), new_error()
 
@@ -428,7 +415,7 @@ def _repair(report: RepairReport, c: Any, limits: bounds.Limits | None) -> None:
         check(status, err, report.target if _ffi.text(err.field) == "to" else report.path)
 
     name = os.path.basename(report.target)
-    with _folder_beside(report.target) as temporary:
+    with folder_beside(report.target) as temporary:
         path = os.path.join(temporary, name)
         write(path)
         problem = _array_problem(path, report, limits)

@@ -8,9 +8,10 @@ from __future__ import annotations
 import errno
 import os
 import shutil
+import tempfile
 
 from .errors import ParameterError
-from .params import to_path
+from .params import folder_of, to_path
 
 
 def remove_urlpath(path: str | bytes | os.PathLike[str] | None) -> None:
@@ -53,3 +54,11 @@ def check_not_special(path: str) -> None:
     """OSError for a pipe, device or socket: to open one may mean to wait forever."""
     if os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path):
         raise OSError(errno.EINVAL, "not a regular file", path)
+
+
+def folder_beside(path: str) -> tempfile.TemporaryDirectory[str]:
+    """A temporary directory in that of `path`, for what is to take its place."""
+    try:
+        return tempfile.TemporaryDirectory(prefix=".blosc2c.", dir=folder_of(path))
+    except OSError as exc:  # which names a file that nobody knows
+        raise OSError(exc.errno, exc.strerror, os.path.dirname(path) or ".") from None
