@@ -394,6 +394,7 @@ threads = _Threads()
 
 class _Local(threading.local):
     lent: tuple[Handle, ...] = ()  # objects whose calls this thread works for
+    waits = False  # to write to an object that others read
     ctx: Any = None
     pool: Any = None
     nthreads: int = 0

@@ -182,9 +182,12 @@ class Handle:
             pause = MIN_PAUSE
             while True:
                 # Readers let a waiting writer go first, or it might wait for ever; but not the
-                # writer itself, when it reads what it is changing, nor whom it waits for.
-                while self._nwaiting and self._writer != _get_ident() and not self._reads_here():
-                    self._cond.wait()
+                # writer itself, when it reads what it is changing or a signal handler reads while it
+                # waits, nor whom it waits for.
+                while self._nwaiting and not (
+                    thread_local.waits or self._writer == _get_ident() or self._reads_here()
+                ):
+                    self._wait(None)
                 ptr = self.get()
                 if self.is_untold:
                     self.tell(ptr)
@@ -316,12 +319,22 @@ class Handle:
                 self._nwriters -= 1
                 self._update()
 
+    def _wait(self, seconds: float | None) -> None:
+        """Let others have the turns meanwhile; they are this thread's again, whatever a signal handler raises."""
+        try:
+            self._cond.wait(seconds)
+        finally:
+            if not self._turns._is_owned():  # type: ignore[attr-defined]  # as Condition asks
+                self._turns.acquire()
+
     def _wait_for_readers(self) -> None:
+        waited = thread_local.waits
         self._nwaiting += 1
         try:
+            thread_local.waits = True
             pause = MIN_PAUSE
             # Who writes already keeps the turns, and waits for others to see that alone.
-            wait = time.sleep if self._writer == _get_ident() else self._cond.wait
+            wait = time.sleep if self._writer == _get_ident() else self._wait
             while self._is_read():
                 wait(pause)
                 pause = min(2 * pause, MAX_PAUSE)
@@ -329,6 +342,7 @@ class Handle:
             self._unlock_read()  # an exception may have kept the last reader from it
         finally:
             self._nwaiting -= 1
+            thread_local.waits = waited
             self._cond.notify_all()
 
     def _look_anew(self, ptr: Any, call: Callable[[], int], changed: Any, err: Any, path: str | None) -> None:

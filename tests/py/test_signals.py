@@ -406,6 +406,62 @@ def test_an_exception_at_any_step_of_an_edit_with_a_lock(on_signal, tmp_path):
     s.close()
 
 
+def test_a_handler_that_reads_while_its_thread_waits_to_write(on_signal):
+    s, seen = b2.SChunk(data=bytes(64), chunksize=8), []
+    has_come = threading.Event()
+
+    def read() -> None:
+        end = time.monotonic() + 30
+        with s.handle:
+            has_come.set()
+            while not s.handle._nwaiting and time.monotonic() < end:
+                time.sleep(1e-3)
+            signal.pthread_kill(threading.main_thread().ident, N)
+            while not seen and time.monotonic() < end:
+                time.sleep(1e-3)
+
+    on_signal(lambda: seen.append(s[:8]))
+    reader = threading.Thread(target=read, daemon=True)
+    faulthandler.dump_traceback_later(60, exit=True)
+    try:
+        reader.start()
+        has_come.wait(30)
+        s.update_data(0, b"12345678")
+    finally:
+        faulthandler.cancel_dump_traceback_later()
+    reader.join(30)
+    assert seen == [bytes(8)] and s[:8] == b"12345678"
+
+
+def test_an_exception_while_others_are_waited_for(monkeypatch):
+    """Also where Python's own code has just let go of the lock, which is then not to be released again."""
+    s = b2.SChunk(data=bytes(64), chunksize=8)
+    has_come, may_leave = threading.Event(), threading.Event()
+
+    def read() -> None:
+        with s.handle:
+            has_come.set()
+            may_leave.wait(30)
+
+    reader = threading.Thread(target=read, daemon=True)
+    reader.start()
+    has_come.wait(30)
+    release = s.handle._cond._release_save
+
+    def interrupted() -> None:
+        release()
+        raise Stop
+
+    monkeypatch.setattr(s.handle._cond, "_release_save", interrupted)
+    with pytest.raises(Stop):
+        s.update_data(0, b"12345678")
+    monkeypatch.undo()
+    may_leave.set()
+    reader.join(30)
+    assert (s.handle._nwriters, s.handle._writer, s.handle._nwaiting) == (0, 0, 0)
+    assert is_done(lambda: s.update_data(0, b"12345678")) and s[:8] == b"12345678"
+
+
 @pytest.mark.skipif(sys.implementation.name != "cpython", reason="steps are CPython's")
 @pytest.mark.parametrize("n", range(3))
 def test_a_handler_that_closes_what_is_edited(on_signal, monkeypatch, n):
