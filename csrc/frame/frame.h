@@ -328,8 +328,8 @@ b2c_status b2i_store_dir_open_index(int dir, b2i_io **io, b2c_error *err);
 b2c_status b2i_store_dir_create(int dir, const b2i_state *now, bool checksums, bool seal,
                                 b2i_frame_layout *layout, b2c_error *err);
 
-/* B2C_E_EXISTS when there is more in a directory than the start of an index file. */
-b2c_status b2i_store_dir_check_empty(int dir, b2c_error *err);
+/* Whether there is no more in a directory than the start of an index file. */
+b2c_status b2i_store_dir_is_empty(int dir, bool *is, b2c_error *err);
 
 /* The numbers of all chunk files in a directory, in order; to be freed. */
 b2c_status b2i_store_dir_list(int dir, b2i_entry **entries, size_t *n, b2c_error *err);

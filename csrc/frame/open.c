@@ -132,7 +132,7 @@ static void tidy_beside(const char *dir)
 {
     char *path, *place;
     if (b2i_unborn_place(dir, &path, &place, NULL) == B2C_OK) {
-        b2i_unborn_clear(place, false);
+        (void)b2i_unborn_clear(place, false, NULL);
         b2i_free(place);
         b2i_free(path);
     }
@@ -460,6 +460,7 @@ static b2c_status write_empty(const b2c_schunk_params *p, const b2c_schunk *s,
                               b2c_error *err)
 {
     bool seal = p->durability == B2C_DURABILITY_COMMIT;
+    B2I_TRY(b2i_fs_remove_left(tmp, true, err));
     B2I_TRY(b2i_io_temporary_open(tmp, io, err));
     b2c_status st = b2i_frame_emit(s, plan, p->checksums != 0, *io, err);
     if (st == B2C_OK && seal) {
@@ -517,7 +518,11 @@ static b2c_status claim_empty(int dir, b2c_error *err)
         return b2i_fail(err, B2C_E_CONFLICT, B2C_NO_OFFSET,
                         "somebody else is making a frame in this directory");
     }
-    return b2i_store_dir_check_empty(dir, err);
+    bool is;
+    B2I_TRY(b2i_store_dir_is_empty(dir, &is, err));
+    return is ? B2C_OK
+              : b2i_fail(err, B2C_E_EXISTS, B2C_NO_OFFSET,
+                         "there is a directory with files at this path already");
 }
 
 /* Opens a new directory, or an empty one: a process may have been killed right after making it. */
@@ -564,11 +569,8 @@ static b2c_status create_dir(const b2c_schunk_params *p, b2c_schunk *s, b2c_erro
 /* A directory at a place that is this process's as long as it is open there. */
 static b2c_status make_place(const char *place, int *dir, b2c_error *err)
 {
+    B2I_TRY(b2i_unborn_clear(place, true, err));
     b2c_status st = b2i_fs_dir_make(place, err);
-    if (st == B2C_E_EXISTS) {
-        b2i_unborn_clear(place, true);
-        st = b2i_fs_dir_make(place, err);
-    }
     if (st == B2C_E_EXISTS) {
         return b2i_fail(err, B2C_E_CONFLICT, B2C_NO_OFFSET,
                         "somebody else is about to make a frame at this path");
@@ -671,9 +673,12 @@ b2c_status b2i_schunk_create(const b2c_schunk_params *params, b2c_schunk **out, 
     bool is_made = false;
     if (params->storage != B2C_STORAGE_MEMORY) {
         int mode = params->lock != 0 ? B2C_OPEN_UPDATE | B2C_OPEN_LOCK : B2C_OPEN_UPDATE;
-        st = params->replaces && b2i_fs_at_path(params->path).kind == B2I_LINK
-                 ? b2i_fs_absolute_path(params->path, &s->path, err)
-                 : keep_origin(s, params->path, 0, mode, err);
+        b2i_at_path there = { .kind = B2I_NOTHING };
+        st = params->replaces ? b2i_fs_look(B2I_FS_CWD, params->path, &there, err) : B2C_OK;
+        if (st == B2C_OK) {
+            st = there.kind == B2I_LINK ? b2i_fs_absolute_path(params->path, &s->path, err)
+                                        : keep_origin(s, params->path, 0, mode, err);
+        }
     }
     if (st == B2C_OK && params->lock != 0 && params->storage == B2C_STORAGE_FILE) {
         st = lock_new(params, s, err);

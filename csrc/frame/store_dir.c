@@ -152,6 +152,18 @@ static b2c_status dir_settle(b2i_store *store, b2c_schunk *s, b2c_error *err)
     return d->is_dirty ? b2i_dir_settle(d, s, err) : B2C_OK;
 }
 
+/* A frame that has not become one, unless somebody has moved it. */
+static void remove_unborn(const b2i_dir_store *d)
+{
+    int dir;
+    if (b2i_fs_dir_open(d->place, &dir, NULL) == B2C_OK) {
+        if (b2i_fs_is_same(dir, d->dir)) {
+            b2i_schunk_remove(B2C_STORAGE_DIR, d->place);
+        }
+        b2i_fs_dir_close(dir);
+    }
+}
+
 static b2c_status dir_close(b2i_store *store, b2c_schunk *s, b2c_error *err)
 {
     b2i_dir_store *d = (b2i_dir_store *)store;
@@ -164,10 +176,10 @@ static b2c_status dir_close(b2i_store *store, b2c_schunk *s, b2c_error *err)
             st = B2C_OK; /* another writer's frame, to which this one has added nothing */
         }
     }
-    b2i_fs_dir_close(d->dir);
     if (store->is_unborn) {
-        b2i_schunk_remove(B2C_STORAGE_DIR, d->place);
+        remove_unborn(d);
     }
+    b2i_fs_dir_close(d->dir);
     b2i_free(d->dropped);
     b2i_free(d->place);
     b2i_free(d->path);
@@ -288,11 +300,10 @@ static void count_others(void *arg, const char *name)
     *n += strcmp(name, ".") != 0 && strcmp(name, "..") != 0 && strcmp(name, B2I_DIR_INDEX_TMP) != 0;
 }
 
-b2c_status b2i_store_dir_check_empty(int dir, b2c_error *err)
+b2c_status b2i_store_dir_is_empty(int dir, bool *is, b2c_error *err)
 {
     size_t n = 0;
     B2I_TRY(b2i_fs_dir_each(dir, count_others, &n, err));
-    return n == 0 ? B2C_OK
-                  : b2i_fail(err, B2C_E_EXISTS, B2C_NO_OFFSET,
-                             "there is a directory with files at this path already");
+    *is = n == 0;
+    return B2C_OK;
 }

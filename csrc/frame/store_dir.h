@@ -72,8 +72,8 @@ void b2i_dir_rollback(b2i_store *store);
 /* Stores what waits for a commit. */
 b2c_status b2i_dir_settle(b2i_dir_store *d, b2c_schunk *s, b2c_error *err);
 
-/* Whether anything has the name of a chunk file. */
-bool b2i_dir_has(const b2i_dir_store *d, uint64_t number);
+/* What has the name of a chunk file. */
+b2c_status b2i_dir_look(const b2i_dir_store *d, uint64_t number, b2i_kind *kind, b2c_error *err);
 
 /* Removes a chunk file; one too many does no harm, but its number cannot be used. */
 bool b2i_dir_remove(const b2i_dir_store *d, uint64_t number);

@@ -72,7 +72,7 @@ static b2c_status read_next(b2i_dir_store *d, const b2i_state *now, uint64_t fir
     (void)io->ops->close(io, NULL);
     B2I_TRY(st);
     uint64_t next = found ? b2i_ld64le(record + 8) : 0;
-    if (found && next >= first && next <= B2I_DIR_MAX_NUMBER) {
+    if (found && next >= first && next <= B2I_DIR_MAX_NUMBER + 1) { /* then there is none */
         d->next = next;
         b2i_dir_start_log(d, now, record);
     }
@@ -92,10 +92,9 @@ typedef struct step {
 /* A directory, a link or a device has the name of a chunk file, which no writer has put there. */
 static bool is_no_file(const b2i_dir_store *d, uint64_t number)
 {
-    char name[B2I_DIR_NAME_LEN + 1];
-    uint64_t size;
-    b2i_dir_name(number, name);
-    return b2i_fs_exists(d->dir, name) && !b2i_fs_file_size(d->dir, name, &size);
+    b2i_kind kind;
+    return b2i_dir_look(d, number, &kind, NULL) == B2C_OK && kind != B2I_NOTHING &&
+           kind != B2I_REGULAR;
 }
 
 /* What a chunk file is for the log; scratch NULL: its record alone matters. */
@@ -279,9 +278,14 @@ static b2c_status tidy(b2i_dir_store *d, const needed *by, b2c_error *err)
  * cannot know whether somebody does, or cannot remove it: the number of the next chunk file is
  * behind those that a killed one has left.
  */
-static void skip_left(b2i_dir_store *d)
+static b2c_status skip_left(b2i_dir_store *d, b2c_error *err)
 {
-    for (; b2i_dir_has(d, d->next); d->next++) {
+    for (;; d->next++) {
+        b2i_kind kind;
+        B2I_TRY(b2i_dir_look(d, d->next, &kind, err));
+        if (kind == B2I_NOTHING) {
+            return B2C_OK;
+        }
         d->has_log = false; /* whose numbers have no gap */
     }
 }
@@ -297,11 +301,11 @@ b2c_status b2i_dir_recover(b2i_store *store, b2c_schunk *s, b2c_error *err)
     B2I_GO(st, roll_forward(d, s, err));
     if (store->is_writable && b2i_fs_claim(d->dir)) { /* else these are another writer's files */
         st = tidy(d, &by, err);
-        skip_left(d);
+        st = st == B2C_OK ? skip_left(d, err) : st;
         b2i_fs_disclaim(d->dir);
     } else if (store->is_writable && (store->is_locked || errno != EWOULDBLOCK)) {
         d->has_log = false; /* files that have been left may look like the log that would follow */
-        skip_left(d);
+        B2I_GO(st, skip_left(d, err));
     }
     d->unsynced = d->next;
     d->committed_next = d->next;

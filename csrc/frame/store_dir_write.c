@@ -29,11 +29,16 @@ static b2c_status claim(b2i_dir_store *d, b2c_error *err)
                                     "removed yet what a killed writer has left there");
 }
 
-bool b2i_dir_has(const b2i_dir_store *d, uint64_t number)
+b2c_status b2i_dir_look(const b2i_dir_store *d, uint64_t number, b2i_kind *kind, b2c_error *err)
 {
     char name[B2I_DIR_NAME_LEN + 1];
+    b2i_at_path there = { .kind = B2I_NOTHING };
     b2i_dir_name(number, name);
-    return number <= B2I_DIR_MAX_NUMBER && b2i_fs_exists(d->dir, name);
+    if (number <= B2I_DIR_MAX_NUMBER) {
+        B2I_TRY(b2i_fs_look(d->dir, name, &there, err));
+    }
+    *kind = there.kind;
+    return B2C_OK;
 }
 
 /*
@@ -48,10 +53,12 @@ static b2c_status check_ours(const b2i_dir_store *d, b2c_error *err)
     b2c_status st = b2i_frame_mark_check(io, 0, &d->mark, &is, err);
     (void)io->ops->close(io, NULL);
     B2I_TRY(st);
-    for (uint64_t i = d->committed_next; i < d->next; i++) {
-        is = is && b2i_dir_has(d, i);
+    for (uint64_t i = d->committed_next; is && i <= d->next; i++) {
+        b2i_kind kind;
+        B2I_TRY(b2i_dir_look(d, i, &kind, err));
+        is = (kind != B2I_NOTHING) == (i < d->next);
     }
-    return is && !b2i_dir_has(d, d->next) ? B2C_OK : fail_conflict(err);
+    return is ? B2C_OK : fail_conflict(err);
 }
 
 static b2c_status write_chunk(const b2i_dir_store *d, b2i_io *io, b2i_span chunk, b2i_span redo,
@@ -80,7 +87,7 @@ b2c_status b2i_dir_put(b2i_store *store, b2i_span chunk, const b2i_redo *redo, b
     bool logs = redo->kind == B2I_REDO_APPEND && d->has_log;
     if (d->next > B2I_DIR_MAX_NUMBER) {
         return b2i_fail_sizes(err, B2C_E_LIMIT, B2C_NO_OFFSET,
-                              "the directory has no more numbers for chunk files",
+                              "the directory has no more numbers for chunk files; a copy has",
                               B2I_DIR_MAX_NUMBER, d->next);
     }
     B2I_TRY(claim(d, err));
@@ -179,7 +186,11 @@ static b2c_status open_tmp(int dir, b2i_io **io, b2c_error *err)
     if (st != B2C_E_EXISTS) {
         return st;
     }
-    B2I_TRY(b2i_fs_remove(dir, B2I_DIR_INDEX_TMP, err));
+    if (b2i_fs_remove(dir, B2I_DIR_INDEX_TMP, NULL) != B2C_OK) {
+        return b2i_fs_fail_left(err, errno,
+                                "what has the name of the new index (" B2I_DIR_INDEX_TMP
+                                ") cannot be removed");
+    }
     return b2i_io_file_open_in(dir, B2I_DIR_INDEX_TMP, B2I_IO_CREATE, io, err);
 }
 

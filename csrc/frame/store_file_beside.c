@@ -25,18 +25,21 @@ b2c_status b2i_store_file_unborn(b2i_store *store, const char *path, b2c_error *
 }
 
 /* Whether nobody has come in between. */
-static bool has_its_place(const b2i_file_store *f)
+static b2c_status has_its_place(const b2i_file_store *f, bool *has, b2c_error *err)
 {
     const b2i_io *io = f->old_io != NULL ? f->old_io : f->io;
-    return f->base.is_unborn ? b2i_fs_is_still(&f->to_replace, f->path)
-                             : b2i_io_where(io, f->path) == B2I_AT_PATH;
+    return f->base.is_unborn ? b2i_fs_is_still(&f->to_replace, f->path, has, err)
+                             : b2i_io_is_at(io, f->path, has, err);
 }
 
 /* Gives io, the file at 'from', the name of the frame. */
 static b2c_status publish(b2i_file_store *f, b2i_io *io, const char *from, bool seal,
                           b2c_error *err)
 {
-    if (!has_its_place(f) || b2i_io_where(io, from) != B2I_AT_PATH) {
+    bool has_place, is_there;
+    B2I_TRY(has_its_place(f, &has_place, err));
+    B2I_TRY(b2i_io_is_at(io, from, &is_there, err));
+    if (!has_place || !is_there) {
         return b2i_fail(err, B2C_E_CONFLICT, B2C_NO_OFFSET,
                         "the file has been moved, removed or replaced");
     }
@@ -54,7 +57,8 @@ static b2c_status publish(b2i_file_store *f, b2i_io *io, const char *from, bool 
 /* Closes io, which did not become the frame, and removes it from its path. */
 static void discard(b2i_io *io, const char *path)
 {
-    if (path != NULL && b2i_io_where(io, path) == B2I_AT_PATH) {
+    bool is_there;
+    if (path != NULL && b2i_io_is_at(io, path, &is_there, NULL) == B2C_OK && is_there) {
         (void)b2i_fs_remove(B2I_FS_CWD, path, NULL);
     }
     (void)io->ops->close(io, NULL);
@@ -66,7 +70,7 @@ void b2i_file_tidy(const b2i_file_store *f)
     for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++) {
         char *path;
         if (b2i_fs_beside(f->path, suffixes[i], &path, NULL) == B2C_OK) {
-            b2i_unborn_clear(path, false);
+            (void)b2i_unborn_clear(path, false, NULL);
             b2i_free(path);
         }
     }
@@ -79,9 +83,8 @@ b2c_status b2i_file_start_draft(b2i_file_store *f, b2c_error *err)
     b2i_io *io;
     char *path;
     B2I_TRY(b2i_fs_beside(f->path, DRAFT_SUFFIX, &path, err));
-    b2c_status st = b2i_io_temporary_open(path, &io, err);
-    if (st == B2C_E_CONFLICT) { /* a directory may have been left there */
-        b2i_unborn_clear(path, true);
+    b2c_status st = b2i_unborn_clear(path, true, err);
+    if (st == B2C_OK) {
         st = b2i_io_temporary_open(path, &io, err);
     }
     b2i_free(path);
@@ -133,7 +136,10 @@ static b2c_status write_beside(b2i_file_store *f, const b2c_schunk *s, const b2i
     b2i_io *io;
     char *path;
     B2I_TRY(b2i_fs_beside(f->path, REWRITE_SUFFIX, &path, err));
-    b2c_status st = b2i_io_temporary_open(path, &io, err);
+    b2c_status st = b2i_fs_remove_left(path, true, err);
+    if (st == B2C_OK) {
+        st = b2i_io_temporary_open(path, &io, err);
+    }
     if (st == B2C_OK) {
         st = b2i_frame_emit(s, plan, f->base.checksums, io, err);
         if (st == B2C_OK && seal) {

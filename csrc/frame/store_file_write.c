@@ -163,9 +163,14 @@ b2c_status b2i_file_check_ours(const b2i_file_store *f, b2c_error *err)
 {
     b2i_io *io = f->old_io != NULL ? f->old_io : f->io;
     bool is_first = f->is_unpacked && !f->has_written && f->old_io == NULL;
-    bool is = false, has_more = false;
-    if (f->base.is_unborn ? b2i_fs_is_still(&f->to_replace, f->path)
-                          : b2i_io_where(io, f->path) != B2I_REPLACED) {
+    bool is = false, is_gone, has_more = false;
+    if (f->base.is_unborn) {
+        B2I_TRY(b2i_fs_is_still(&f->to_replace, f->path, &is, err));
+        is_gone = !is;
+    } else {
+        B2I_TRY(b2i_io_is_replaced(io, f->path, &is_gone, err));
+    }
+    if (!is_gone) {
         B2I_TRY(b2i_frame_mark_check(io, 0, &f->mark, &is, err));
     }
     if (is && is_first) {

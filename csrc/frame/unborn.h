@@ -17,11 +17,8 @@ b2c_status b2i_unborn_place(const char *path, char **absolute, char **place, b2c
 /* What a new frame is to replace; B2C_E_EXISTS when that is neither a file, a link nor a frame. */
 b2c_status b2i_unborn_look(const char *path, b2i_at_path *there, b2c_error *err);
 
-/*
- * Removes what a process left at a place that does not live any more; with is_wanted also where the
- * system cannot tell whether it lives.
- */
-void b2i_unborn_clear(const char *place, bool is_wanted);
+/* As b2i_fs_remove_left(), also for a directory, unless it is no frame. */
+b2c_status b2i_unborn_clear(const char *place, bool is_wanted, b2c_error *err);
 
 /*
  * Gives what is at 'place' its path, and removes what was there.  B2C_E_CONFLICT or _EXISTS when

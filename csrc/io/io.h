@@ -53,24 +53,26 @@ b2c_status b2i_io_mem_over(uint8_t *bytes, size_t cap, b2i_io **out, b2c_error *
 b2c_status b2i_io_mmap_open(const char *path, int mode, b2i_io **out, b2c_error *err);
 
 /*
- * A new file that will take the place of another one, B2I_IO_CREATE.  One that a process has
- * left there which does not live any more is removed; B2C_E_CONFLICT when it lives.  It is
- * claimed, also when it has its place.
+ * A new file that will take the place of another one, B2I_IO_CREATE, at a path where nothing is;
+ * B2C_E_CONFLICT otherwise.  It is claimed, also when it has its place.
  */
 b2c_status b2i_io_temporary_open(const char *path, b2i_io **out, b2c_error *err);
 
-/* Removes such a file, if there is one and nobody needs it. */
-void b2i_fs_remove_left(const char *path);
+/*
+ * Removes such a file that a process has left which does not live any more, if there is one; fails
+ * when something is there that stays.  is_wanted: its name is, so it goes also where the system
+ * cannot tell whether its process lives; B2C_E_CONFLICT when it does.
+ */
+b2c_status b2i_fs_remove_left(const char *path, bool is_wanted, b2c_error *err);
+/* B2C_E_IO: what has a name of ours, which 'what' tells, is not ours, or cannot be removed. */
+b2c_status b2i_fs_fail_left(b2c_error *err, int why, const char *what);
 
-/* What has become of the path of an open file. */
-typedef enum b2i_where {
-    B2I_AT_PATH,
-    B2I_AWAY,    /* moved; or removed, and nothing is there now */
-    B2I_REPLACED /* another file is there, and the open one has no name any more */
-} b2i_where;
-b2i_where b2i_io_where(const b2i_io *io, const char *path);
+/* Whether an open file is what is at a path. */
+b2c_status b2i_io_is_at(const b2i_io *io, const char *path, bool *is, b2c_error *err);
+/* Whether it has no name any more while something else is there. */
+b2c_status b2i_io_is_replaced(const b2i_io *io, const char *path, bool *is, b2c_error *err);
 
-/* What is at a path, to see later whether it still is. */
+/* What is at a path or, in an open directory, has a name; to see later whether it still is. */
 typedef enum b2i_kind {
     B2I_NOTHING,
     B2I_REGULAR,
@@ -83,8 +85,9 @@ typedef struct b2i_at_path {
     b2i_kind kind;
     uint64_t dev, ino;
 } b2i_at_path;
-b2i_at_path b2i_fs_at_path(const char *path);
-bool b2i_fs_is_still(const b2i_at_path *what, const char *path);
+b2c_status b2i_fs_look(int dir, const char *name, b2i_at_path *out, b2c_error *err);
+b2c_status b2i_fs_is_still(const b2i_at_path *what, const char *path, bool *is, b2c_error *err);
+bool b2i_fs_is_open(const b2i_at_path *what, int fd);
 
 /* Reads through a user's functions; calls the table's close also when it fails. */
 b2c_status b2i_io_user_open(const b2c_io_table *table, b2i_io **out, b2c_error *err);
@@ -136,12 +139,12 @@ b2c_status b2i_fs_publish(const char *from, const char *to, b2c_error *err);
 b2c_status b2i_fs_publish_dir(const char *from, const char *to, b2c_error *err);
 /*
  * What is at two paths changes its place, at once; in file systems that cannot do that, in three
- * steps, between which what was at 'b' is at 'aside' (B2C_E_EXISTS when something is there).
+ * steps, between which what was at 'b' is at 'aside'.  Nothing else there is replaced.
  */
 b2c_status b2i_fs_exchange(const char *a, const char *b, const char *aside, b2c_error *err);
 b2c_status b2i_fs_remove(int dir, const char *name, b2c_error *err);
-/* A file, a link, or a directory with all that is in it, of which the file 'last' goes last. */
-b2c_status b2i_fs_remove_all(const char *path, const char *last, b2c_error *err);
+/* An open directory with all that is in it, of which the file 'last' goes last. */
+b2c_status b2i_fs_remove_all(int dir, const char *path, const char *last, b2c_error *err);
 /* Gives 'to' the permissions of 'from'. */
 b2c_status b2i_fs_copy_mode(const char *from, const char *to, b2c_error *err);
 /*
@@ -163,7 +166,6 @@ b2c_status b2i_fs_dir_sync(int dir, b2c_error *err);
 b2c_status b2i_fs_dir_parent_sync(int dir, b2c_error *err);
 b2c_status b2i_fs_parent_sync(const char *path, b2c_error *err);
 bool b2i_fs_is_dir(const char *path);
-bool b2i_fs_exists(int dir, const char *name);
 /* The size of a regular file; false when there is none of that name. */
 bool b2i_fs_file_size(int dir, const char *name, uint64_t *size);
 /* Whether two descriptors are of one file or directory. */
@@ -199,12 +201,13 @@ typedef enum b2i_io_call {
     B2I_CALL_DIR_MAKE,
     B2I_CALL_DIR_REMOVE,
     B2I_CALL_DIR_SYNC,
+    B2I_CALL_LOOK, /* at what has a name */
 } b2i_io_call;
 
 typedef struct b2i_io_event {
     b2i_io_call call;
     const void *file; /* the same from OPEN or CREATE to CLOSE; NULL when it is about a name */
-    int dir;          /* of OPEN, CREATE, RENAME, REMOVE and DIR_SYNC: where, or B2I_FS_CWD */
+    int dir;          /* of OPEN, CREATE, RENAME, REMOVE, LOOK, DIR_SYNC: where, or B2I_FS_CWD */
     const char *name; /* as the file or directory was opened; "." an open directory */
     const char *to;   /* of RENAME, EXCHANGE and COPY_MODE */
     uint64_t at;      /* of WRITE; the new size of TRUNCATE */

@@ -204,6 +204,15 @@ static int at_dir(int dir)
     return dir == B2I_FS_CWD ? AT_FDCWD : dir;
 }
 
+static int open_at(int dir, const char *name, int flags)
+{
+    int fd;
+    do {
+        fd = openat(dir, name, flags | O_CLOEXEC, 0666);
+    } while (fd < 0 && errno == EINTR);
+    return fd;
+}
+
 static b2c_status fail_exists(b2c_error *err)
 {
     (void)b2i_fail_io(err, EEXIST, B2C_NO_OFFSET, "there is something at this path already");
@@ -303,29 +312,52 @@ bool b2i_fs_share(int fd)
     return false;
 }
 
-/* is_wanted: its name is; who still uses it, where the system cannot tell, notices that later. */
-static void remove_left(const char *path, bool is_wanted)
+b2c_status b2i_fs_fail_left(b2c_error *err, int why, const char *what)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-    struct stat info;
-    if (fd < 0) {
-        return;
+    (void)b2i_fail_io(err, why, B2C_NO_OFFSET, what);
+    if (err != NULL) {
+        err->field = "temporary name";
     }
-    if (fstat(fd, &info) == 0 && S_ISREG(info.st_mode) &&
-        (b2i_fs_claim(fd) || (is_wanted && errno != EWOULDBLOCK))) {
-        (void)b2i_fs_remove(B2I_FS_CWD, path, NULL);
-    }
-    (void)close(fd);
+    return B2C_E_IO;
 }
 
-void b2i_fs_remove_left(const char *path)
+/* Removes an open file, or none, that a process has left; 0 or the errno for which it stays. */
+static int remove_open(int fd, const char *path, bool is_wanted)
 {
-    remove_left(path, false);
+    struct stat info;
+    if (fd < 0) {
+        return errno;
+    }
+    if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) {
+        return EEXIST;
+    }
+    if (!b2i_fs_claim(fd) && (!is_wanted || errno == EWOULDBLOCK)) {
+        return EWOULDBLOCK;
+    }
+    return b2i_fs_remove(B2I_FS_CWD, path, NULL) == B2C_OK ? 0 : errno;
+}
+
+b2c_status b2i_fs_remove_left(const char *path, bool is_wanted, b2c_error *err)
+{
+    int fd = open_at(AT_FDCWD, path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+    int why = remove_open(fd, path, is_wanted);
+    if (fd >= 0) {
+        (void)close(fd);
+    }
+    if (why == 0 || why == ENOENT) {
+        return B2C_OK;
+    }
+    if (why == EWOULDBLOCK) {
+        return b2i_fail(err, B2C_E_CONFLICT, B2C_NO_OFFSET,
+                        "somebody else is about to write the file anew");
+    }
+    return b2i_fs_fail_left(err, why,
+                            "what has the name of a file that a killed writer leaves beside it "
+                            "(.b2new or .b2tmp) cannot be removed");
 }
 
 b2c_status b2i_io_temporary_open(const char *path, b2i_io **out, b2c_error *err)
 {
-    remove_left(path, true);
     b2c_status st = b2i_io_file_open(path, B2I_IO_CREATE, out, err);
     if (st == B2C_OK) {
         (void)b2i_fs_claim((*out)->ops->fd(*out)); /* else others tidy up too early, and say so */
@@ -335,52 +367,94 @@ b2c_status b2i_io_temporary_open(const char *path, b2i_io **out, b2c_error *err)
                                          "somebody else is about to write the file anew");
 }
 
-b2i_where b2i_io_where(const b2i_io *io, const char *path)
+/* ---- what is at a path ---- */
+
+/* 0 or an errno; ENOENT: nothing is there. */
+static int look(int dir, const char *name, int flags, struct stat *info)
 {
-    struct stat mine, there;
-    if (io->ops->fd == NULL || fstat(io->ops->fd(io), &mine) != 0 || stat(path, &there) != 0) {
-        return B2I_AWAY;
-    }
-    if (mine.st_dev == there.st_dev && mine.st_ino == there.st_ino) {
-        return B2I_AT_PATH;
-    }
-    return mine.st_nlink == 0 ? B2I_REPLACED : B2I_AWAY;
+    bool failed = FAILS(B2I_CALL_LOOK, .dir = dir, .name = name);
+    return failed || fstatat(at_dir(dir), name, info, flags) != 0 ? errno : 0;
 }
 
-b2i_at_path b2i_fs_at_path(const char *path)
+/* Whether these are the facts of an open file. */
+static bool is_of(const struct stat *info, int fd)
+{
+    struct stat mine;
+    return fstat(fd, &mine) == 0 && mine.st_dev == info->st_dev && mine.st_ino == info->st_ino;
+}
+
+static b2c_status fail_look(b2c_error *err, int why)
+{
+    return b2i_fail_io(err, why, B2C_NO_OFFSET, "looking at what is there failed");
+}
+
+/* What is at a path to be opened; *is_there: anything. */
+static b2c_status look_along(const char *path, struct stat *info, bool *is_there, b2c_error *err)
+{
+    int why = look(B2I_FS_CWD, path, 0, info);
+    *is_there = why == 0;
+    return why == 0 || why == ENOENT ? B2C_OK : fail_look(err, why);
+}
+
+b2c_status b2i_io_is_at(const b2i_io *io, const char *path, bool *is, b2c_error *err)
+{
+    struct stat there;
+    B2I_TRY(look_along(path, &there, is, err));
+    *is = *is && io->ops->fd != NULL && is_of(&there, io->ops->fd(io));
+    return B2C_OK;
+}
+
+b2c_status b2i_io_is_replaced(const b2i_io *io, const char *path, bool *is, b2c_error *err)
+{
+    struct stat mine, there;
+    *is = io->ops->fd != NULL && fstat(io->ops->fd(io), &mine) == 0 && mine.st_nlink == 0;
+    return *is ? look_along(path, &there, is, err) : B2C_OK;
+}
+
+b2c_status b2i_fs_look(int dir, const char *name, b2i_at_path *out, b2c_error *err)
 {
     struct stat info;
-    if (lstat(path, &info) != 0) {
-        return (b2i_at_path){ .kind = B2I_NOTHING };
+    int why = look(dir, name, AT_SYMLINK_NOFOLLOW, &info);
+    if (why == ENOENT) {
+        *out = (b2i_at_path){ .kind = B2I_NOTHING };
+        return B2C_OK;
+    }
+    if (why != 0) {
+        return fail_look(err, why);
     }
     const b2i_kind kind = S_ISREG(info.st_mode)   ? B2I_REGULAR
                           : S_ISLNK(info.st_mode) ? B2I_LINK
                           : S_ISDIR(info.st_mode) ? B2I_DIRECTORY
                                                   : B2I_OTHER;
-    return (b2i_at_path){ kind, info.st_dev, info.st_ino };
+    *out = (b2i_at_path){ kind, info.st_dev, info.st_ino };
+    return B2C_OK;
 }
 
-bool b2i_fs_is_still(const b2i_at_path *what, const char *path)
+b2c_status b2i_fs_is_still(const b2i_at_path *what, const char *path, bool *is, b2c_error *err)
 {
-    const b2i_at_path now = b2i_fs_at_path(path);
-    return now.kind == what->kind && now.dev == what->dev && now.ino == what->ino;
+    b2i_at_path now;
+    B2I_TRY(b2i_fs_look(B2I_FS_CWD, path, &now, err));
+    *is = now.kind == what->kind && now.dev == what->dev && now.ino == what->ino;
+    return B2C_OK;
+}
+
+bool b2i_fs_is_open(const b2i_at_path *what, int fd)
+{
+    const struct stat info = { .st_dev = (dev_t)what->dev, .st_ino = (ino_t)what->ino };
+    return is_of(&info, fd);
 }
 
 bool b2i_fs_is_same(int fd, int other)
 {
-    struct stat a, b;
-    return fstat(fd, &a) == 0 && fstat(other, &b) == 0 && a.st_dev == b.st_dev &&
-           a.st_ino == b.st_ino;
+    struct stat info;
+    return fstat(other, &info) == 0 && is_of(&info, fd);
 }
 
 /* ---- directories ---- */
 
 b2c_status b2i_fs_dir_open(const char *path, int *dir, b2c_error *err)
 {
-    int fd;
-    do {
-        fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    } while (fd < 0 && errno == EINTR);
+    int fd = open_at(AT_FDCWD, path, O_RDONLY | O_DIRECTORY);
     if (fd < 0) {
         return b2i_fail_io(err, errno, B2C_NO_OFFSET, "opening the directory failed");
     }
@@ -405,18 +479,10 @@ b2c_status b2i_fs_dir_make(const char *path, b2c_error *err)
     return B2C_OK;
 }
 
-b2c_status b2i_fs_dir_remove(const char *path, b2c_error *err)
-{
-    if (FAILS(B2I_CALL_DIR_REMOVE, .name = path) || rmdir(path) != 0) {
-        return b2i_fail_io(err, errno, B2C_NO_OFFSET, "removing the directory failed");
-    }
-    return B2C_OK;
-}
-
 b2c_status b2i_fs_dir_each(int dir, void (*fn)(void *arg, const char *name), void *arg,
                            b2c_error *err)
 {
-    int fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC); /* with a position of its own */
+    int fd = open_at(dir, ".", O_RDONLY | O_DIRECTORY); /* with a position of its own */
     DIR *d = fd < 0 ? NULL : fdopendir(fd);
     if (d == NULL) {
         int why = errno;
@@ -448,11 +514,16 @@ b2c_status b2i_fs_rename(int dir, const char *from, const char *to, b2c_error *e
     return B2C_OK;
 }
 
-/* 0 or an errno; what appears in between is replaced. */
+/* 0 or an errno, EEXIST when something is at 'to'; what appears in between is replaced. */
 static int rename_to_nothing(const char *from, const char *to)
 {
     struct stat info;
-    return lstat(to, &info) == 0 ? EEXIST : rename(from, to) != 0 ? errno : 0;
+    int why = look(B2I_FS_CWD, to, AT_SYMLINK_NOFOLLOW, &info);
+    if (why != ENOENT) {
+        return why == 0 ? EEXIST : why;
+    }
+    why = rename(from, to) != 0 ? errno : 0;
+    return why == ENOTEMPTY ? EEXIST : why;
 }
 
 b2c_status b2i_fs_publish(const char *from, const char *to, b2c_error *err)
@@ -494,19 +565,41 @@ static int rename_with(int flags, const char *from, const char *to)
 }
 #endif
 
-b2c_status b2i_fs_publish_dir(const char *from, const char *to, b2c_error *err)
+/* The same at once where the system and the file system can do it. */
+static int rename_new(const char *from, const char *to)
 {
     int why = FAILS(B2I_CALL_RENAME, .dir = B2I_FS_CWD, .name = from, .to = to)
                   ? errno
                   : rename_with(NO_REPLACE, from, to);
-    if (why == ENOSYS || why == EINVAL) {
-        why = rename_to_nothing(from, to);
-    }
-    if (why == EEXIST || why == ENOTEMPTY || why == ENOTDIR) {
+    return why == ENOSYS || why == EINVAL ? rename_to_nothing(from, to) : why;
+}
+
+b2c_status b2i_fs_publish_dir(const char *from, const char *to, b2c_error *err)
+{
+    int why = rename_new(from, to);
+    if (why == EEXIST) {
         return fail_exists(err);
     }
     return why == 0 ? B2C_OK
                     : b2i_fail_io(err, why, B2C_NO_OFFSET, "giving the directory its name failed");
+}
+
+/* In three steps; a failed one is undone.  0 or an errno. */
+static int exchange_by(const char *aside, const char *a, const char *b)
+{
+    int why = rename_new(b, aside);
+    if (why != 0) {
+        return why;
+    }
+    why = rename_new(a, b);
+    if (why == 0) {
+        why = rename_new(aside, a);
+        if (why == 0 || rename_new(b, a) != 0) {
+            return why;
+        }
+    }
+    (void)rename_new(aside, b);
+    return why;
 }
 
 b2c_status b2i_fs_exchange(const char *a, const char *b, const char *aside, b2c_error *err)
@@ -514,19 +607,15 @@ b2c_status b2i_fs_exchange(const char *a, const char *b, const char *aside, b2c_
     int why = FAILS(B2I_CALL_EXCHANGE, .dir = B2I_FS_CWD, .name = a, .to = b)
                   ? errno
                   : rename_with(EXCHANGE, a, b);
-    if (why != ENOSYS && why != EINVAL) {
-        return why == 0 ? B2C_OK : b2i_fail_io(err, why, B2C_NO_OFFSET, "exchanging names failed");
+    if (why == ENOSYS || why == EINVAL) {
+        why = exchange_by(aside, a, b);
     }
-    if (b2i_fs_exists(B2I_FS_CWD, aside)) {
-        return fail_exists(err);
+    if (why == EEXIST) {
+        return b2i_fs_fail_left(err, why,
+                                "what has the name that what is there gets for a moment (.b2old) "
+                                "is in the way");
     }
-    B2I_TRY(b2i_fs_rename(B2I_FS_CWD, b, aside, err));
-    b2c_status st = b2i_fs_rename(B2I_FS_CWD, a, b, err);
-    if (st != B2C_OK) {
-        (void)b2i_fs_rename(B2I_FS_CWD, aside, b, NULL);
-        return st;
-    }
-    return b2i_fs_rename(B2I_FS_CWD, aside, a, err);
+    return why == 0 ? B2C_OK : b2i_fail_io(err, why, B2C_NO_OFFSET, "exchanging names failed");
 }
 
 b2c_status b2i_fs_copy_mode(const char *from, const char *to, b2c_error *err)
@@ -555,35 +644,39 @@ typedef struct removal {
     b2c_error *err;
 } removal;
 
-static b2c_status remove_tree(int dir, const char *name, const char *last, b2c_error *err);
+static b2c_status remove_tree(int dir, const char *name, b2c_error *err);
 
 static void remove_name(void *arg, const char *name)
 {
     removal *r = arg;
-    struct stat info;
+    b2i_at_path what;
     if (r->status != B2C_OK || strcmp(name, ".") == 0 || strcmp(name, "..") == 0 ||
         (r->last != NULL && strcmp(name, r->last) == 0)) {
         return;
     }
-    bool is_dir = fstatat(r->dir, name, &info, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(info.st_mode);
-    r->status =
-        is_dir ? remove_tree(r->dir, name, NULL, r->err) : b2i_fs_remove(r->dir, name, r->err);
+    r->status = b2i_fs_look(r->dir, name, &what, r->err);
+    if (r->status == B2C_OK && what.kind == B2I_DIRECTORY) {
+        r->status = remove_tree(r->dir, name, r->err);
+    } else if (r->status == B2C_OK && what.kind != B2I_NOTHING) {
+        r->status = b2i_fs_remove(r->dir, name, r->err);
+    }
 }
 
-static b2c_status remove_tree(int dir, const char *name, const char *last, b2c_error *err)
+/* Removes what is in a directory, and 'last' at the end. */
+static b2c_status empty(int dir, const char *last, b2c_error *err)
 {
-    removal r = { .last = last, .status = B2C_OK, .err = err };
-    r.dir = openat(at_dir(dir), name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-    if (r.dir < 0) {
-        return b2i_fail_io(err, errno, B2C_NO_OFFSET, "opening the directory failed");
+    removal r = { dir, last, B2C_OK, err };
+    B2I_TRY(b2i_fs_dir_each(dir, remove_name, &r, err));
+    B2I_TRY(r.status);
+    if (last != NULL) {
+        r.last = NULL;
+        remove_name(&r, last);
     }
-    b2c_status st = b2i_fs_dir_each(r.dir, remove_name, &r, err);
-    st = st == B2C_OK ? r.status : st;
-    if (st == B2C_OK && last != NULL && b2i_fs_exists(r.dir, last)) {
-        st = b2i_fs_remove(r.dir, last, err);
-    }
-    (void)close(r.dir);
-    B2I_TRY(st);
+    return r.status;
+}
+
+static b2c_status remove_dir(int dir, const char *name, b2c_error *err)
+{
     if (FAILS(B2I_CALL_DIR_REMOVE, .dir = dir, .name = name) ||
         unlinkat(at_dir(dir), name, AT_REMOVEDIR) != 0) {
         return b2i_fail_io(err, errno, B2C_NO_OFFSET, "removing the directory failed");
@@ -591,10 +684,26 @@ static b2c_status remove_tree(int dir, const char *name, const char *last, b2c_e
     return B2C_OK;
 }
 
-b2c_status b2i_fs_remove_all(const char *path, const char *last, b2c_error *err)
+static b2c_status remove_tree(int dir, const char *name, b2c_error *err)
 {
-    return b2i_fs_at_path(path).kind == B2I_DIRECTORY ? remove_tree(B2I_FS_CWD, path, last, err)
-                                                      : b2i_fs_remove(B2I_FS_CWD, path, err);
+    int inside = open_at(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+    if (inside < 0) {
+        return b2i_fail_io(err, errno, B2C_NO_OFFSET, "opening the directory failed");
+    }
+    b2c_status st = empty(inside, NULL, err);
+    (void)close(inside);
+    return st == B2C_OK ? remove_dir(dir, name, err) : st;
+}
+
+b2c_status b2i_fs_remove_all(int dir, const char *path, const char *last, b2c_error *err)
+{
+    B2I_TRY(empty(dir, last, err));
+    return remove_dir(B2I_FS_CWD, path, err);
+}
+
+b2c_status b2i_fs_dir_remove(const char *path, b2c_error *err)
+{
+    return remove_dir(B2I_FS_CWD, path, err);
 }
 
 static b2c_status sync_dir(int dir, const char *name, b2c_error *err)
@@ -615,7 +724,7 @@ b2c_status b2i_fs_dir_sync(int dir, b2c_error *err)
 
 b2c_status b2i_fs_dir_parent_sync(int dir, b2c_error *err)
 {
-    int fd = openat(dir, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int fd = open_at(dir, "..", O_RDONLY | O_DIRECTORY);
     if (fd < 0) {
         return b2i_fail_io(err, errno, B2C_NO_OFFSET, "opening the directory failed");
     }
@@ -679,12 +788,6 @@ bool b2i_fs_file_size(int dir, const char *name, uint64_t *size)
     }
     *size = (uint64_t)info.st_size;
     return true;
-}
-
-bool b2i_fs_exists(int dir, const char *name)
-{
-    struct stat info;
-    return fstatat(at_dir(dir), name, &info, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
 /* ---- paths ---- */

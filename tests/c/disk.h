@@ -168,6 +168,7 @@ static inline int record(b2i_io_event *e)
     case B2I_CALL_READ:
     case B2I_CALL_DIR_READ:
     case B2I_CALL_COPY_MODE:
+    case B2I_CALL_LOOK:
         return 0;
     case B2I_CALL_OPEN:
     case B2I_CALL_CREATE:

@@ -4,7 +4,9 @@
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include "new_schunk.h"
+#include "store_dir.h"
 
+#include <errno.h>
 #include <sys/stat.h>
 
 static uint8_t data[CHUNK]; /* of every chunk */
@@ -19,14 +21,19 @@ static void make_frame(const char *path, unsigned nchunks)
     CHECK_EQ(b2c_schunk_close(s, &err), B2C_OK);
 }
 
-/* Adds a chunk; returns how that went, or how closing did. */
-static b2c_status add_chunk(const char *path)
+/* Adds a chunk and closes; returns how that went. */
+static b2c_status append_and_close(b2c_schunk *s)
 {
-    b2c_schunk *s;
-    CHECK_EQ(b2c_schunk_open(path, 0, B2C_OPEN_UPDATE, NULL, &s, &err), B2C_OK);
     b2c_status st = b2c_schunk_append(s, ctx, data, CHUNK, &err);
     b2c_status st2 = b2c_schunk_close(s, st == B2C_OK ? &err : NULL);
     return st == B2C_OK ? st2 : st;
+}
+
+static b2c_status add_chunk(const char *path)
+{
+    b2c_schunk *s;
+    b2c_status st = b2c_schunk_open(path, 0, B2C_OPEN_UPDATE, NULL, &s, &err);
+    return st == B2C_OK ? append_and_close(s) : st;
 }
 
 /* The frame opens, and has so many sound chunks. */
@@ -83,6 +90,178 @@ static void test_snapshot(void)
     check_chunks(path, 3);
 }
 
+/* ---- the names of files to come ---- */
+
+/* The index says that the next chunk file has this number. */
+static void set_next(const char *path, uint64_t next)
+{
+    enum { LEN = B2I_FINGERPRINT_LEN + B2I_DIR_RECORD_LEN };
+    char index[300];
+    uint8_t end[LEN];
+    print_path(index, sizeof index, "%s/" B2I_DIR_INDEX_NAME, path);
+    FILE *f = fopen(index, "r+b");
+    CHECK(f != NULL && fseek(f, -(long)LEN, SEEK_END) == 0 && fread(end, 1, LEN, f) == LEN);
+    CHECK(f != NULL && fclose(f) == 0);
+    b2i_dir_record_make(next, end, end + B2I_FINGERPRINT_LEN);
+    poke(index, B2I_DIR_RECORD_LEN, end + B2I_FINGERPRINT_LEN, B2I_DIR_RECORD_LEN);
+}
+
+/* The last number is used, then there are no more; all that is there stays. */
+static void test_last_number(void)
+{
+    const char *path = path_of("last");
+    b2c_schunk *s;
+    make_frame(path, 2);
+    set_next(path, B2I_DIR_MAX_NUMBER);
+    CHECK_EQ(add_chunk(path), B2C_OK);
+    check_chunks(path, 3);
+    CHECK_EQ(add_chunk(path), B2C_E_LIMIT);
+    check_chunks(path, 3);
+    CHECK_EQ(b2c_schunk_open(path, 0, B2C_OPEN_UPDATE, NULL, &s, &err), B2C_OK);
+    CHECK_EQ(b2c_schunk_begin(s, &err), B2C_OK);
+    CHECK_EQ(b2c_schunk_update_special(s, 0, B2C_SPECIAL_ZERO, NULL, &err), B2C_OK);
+    CHECK_EQ(b2c_schunk_append(s, ctx, data, CHUNK, &err), B2C_E_LIMIT);
+    CHECK_EQ(b2c_schunk_rollback(s, &err), B2C_OK);
+    CHECK_EQ(b2c_schunk_close(s, &err), B2C_OK);
+    check_chunks(path, 3);
+    CHECK_EQ(b2c_schunk_open(path, 0, B2C_OPEN_UPDATE, NULL, &s, &err), B2C_OK);
+    CHECK_EQ(b2c_schunk_delete_chunk(s, 2, &err), B2C_OK); /* the one with the number */
+    CHECK_EQ(b2c_schunk_close(s, &err), B2C_OK);
+    CHECK_EQ(add_chunk(path), B2C_E_LIMIT);
+    check_chunks(path, 2);
+}
+
+/* Somebody's file with the last number is in the way of a writer who may not remove it. */
+static void test_last_name(void)
+{
+    const char *path = path_of("last_name");
+    char chunk[300];
+    b2c_schunk *s, *other;
+    make_frame(path, 2);
+    set_next(path, B2I_DIR_MAX_NUMBER);
+    print_path(chunk, sizeof chunk, "%s/FFFFFFFF.chunk", path);
+    CHECK_EQ(mkdir(chunk, 0777), 0);
+    CHECK_EQ(add_chunk(path), B2C_E_LIMIT);
+    CHECK_EQ(b2c_schunk_open(path, 0, B2C_OPEN_UPDATE, NULL, &s, &err), B2C_OK);
+    CHECK_EQ(b2c_schunk_delete_chunk(s, 1, &err), B2C_OK);
+    CHECK_EQ(b2c_schunk_open(path, 0, B2C_OPEN_UPDATE, NULL, &other, &err), B2C_OK);
+    CHECK_EQ(b2c_schunk_append(other, ctx, data, CHUNK, &err), B2C_E_LIMIT);
+    CHECK_EQ(b2c_schunk_close(other, &err), B2C_OK);
+    CHECK_EQ(b2c_schunk_close(s, &err), B2C_OK);
+    check_chunks(path, 1);
+}
+
+/* A folder with the name of the new index stays; the message names it. */
+static void test_index_name(void)
+{
+    const char *path = path_of("index_name");
+    char tmp[300];
+    make_frame(path, 1);
+    print_path(tmp, sizeof tmp, "%s/" B2I_DIR_INDEX_TMP, path);
+    CHECK_EQ(mkdir(tmp, 0777), 0);
+    CHECK_EQ(add_chunk(path), B2C_E_IO);
+    CHECK(err.sys_errno == EISDIR || err.sys_errno == EPERM);
+    CHECK(strstr(err.what, B2I_DIR_INDEX_TMP) != NULL);
+    CHECK_EQ(rmdir(tmp), 0);
+    CHECK_EQ(add_chunk(path), B2C_OK);
+    check_chunks(path, 3); /* with the one that could not be committed */
+}
+
+/* ---- names that cannot be looked at ---- */
+
+static const char *end_of_name; /* of those to which it happens */
+static b2i_io_call call_to_fail;
+static int why_it_fails;
+static unsigned nfailed;
+
+static int fail_some(b2i_io_event *e)
+{
+    size_t n = strlen(end_of_name), len = e->name == NULL ? 0 : strlen(e->name);
+    if (e->call != call_to_fail || len < n || strcmp(e->name + len - n, end_of_name) != 0) {
+        return 0;
+    }
+    nfailed++;
+    return why_it_fails;
+}
+
+static void start_failing(b2i_io_call call, const char *end, int why)
+{
+    call_to_fail = call;
+    end_of_name = end;
+    why_it_fails = why;
+    nfailed = 0;
+    b2i_io_hook = fail_some;
+}
+
+static void check_failed(b2c_status st)
+{
+    b2i_io_hook = NULL;
+    CHECK_EQ(st, B2C_E_IO);
+    CHECK_EQ(err.sys_errno, why_it_fails);
+    CHECK(nfailed > 0);
+}
+
+/* A frame of a chunk in the place of what is at the path. */
+static b2c_status replace(uint8_t storage, const char *path)
+{
+    b2c_schunk_params p;
+    b2c_schunk *s;
+    b2c_schunk_params_init(&p);
+    p.storage = storage;
+    p.path = path;
+    p.replaces = 1;
+    p.chunksize = CHUNK;
+    p.cparams.typesize = 4;
+    b2c_status st = b2c_schunk_new(&p, &s, &err);
+    return st == B2C_OK ? append_and_close(s) : st;
+}
+
+static void test_no_looking(void)
+{
+    static const int whys[] = { EACCES, ELOOP, EIO, ENAMETOOLONG, ENOTDIR };
+    const char *path = path_of("no_looking"), *file = path_of("file");
+    make_frame(path, 1);
+    CHECK_EQ(replace(B2C_STORAGE_FILE, file), B2C_OK);
+    for (size_t i = 0; i < sizeof whys / sizeof whys[0]; i++) {
+        start_failing(B2I_CALL_LOOK, ".chunk", whys[i]);
+        check_failed(add_chunk(path));
+        for (uint8_t kind = B2C_STORAGE_FILE; kind <= B2C_STORAGE_DIR; kind++) {
+            start_failing(B2I_CALL_LOOK, "no_looking", whys[i]);
+            check_failed(replace(kind, path));
+            start_failing(B2I_CALL_LOOK, "file", whys[i]);
+            check_failed(replace(kind, file));
+            start_failing(B2I_CALL_LOOK, ".b2new", whys[i]);
+            check_failed(replace(kind, path));
+        }
+    }
+    check_chunks(path, 1);
+    check_chunks(file, 1);
+}
+
+/* What stays at a name of ours is no other writer. */
+static void test_what_stays(void)
+{
+    const char *path = path_of("stays"), *place = path_of("stays.b2new");
+    char letter[300];
+    FILE *f;
+    print_path(letter, sizeof letter, "%s/letter", place);
+    for (uint8_t kind = B2C_STORAGE_FILE; kind <= B2C_STORAGE_DIR; kind++) {
+        CHECK(mkdir(place, 0777) == 0 && mkdir(letter, 0777) == 0);
+        CHECK_EQ(replace(kind, path), B2C_E_IO);
+        CHECK_EQ(err.sys_errno, ENOTEMPTY);
+        CHECK(strstr(err.what, ".b2new") != NULL);
+        CHECK(rmdir(letter) == 0 && rmdir(place) == 0 && mkfifo(place, 0666) == 0);
+        CHECK_EQ(replace(kind, path), B2C_E_IO);
+        CHECK_EQ(err.sys_errno, EEXIST);
+        CHECK(unlink(place) == 0 && (f = fopen(place, "w")) != NULL && fclose(f) == 0);
+        start_failing(B2I_CALL_REMOVE, ".b2new", EPERM);
+        check_failed(replace(kind, path));
+        CHECK(strstr(err.what, ".b2new") != NULL);
+        CHECK_EQ(replace(kind, path), B2C_OK);
+        check_chunks(path, 1);
+    }
+}
+
 int main(void)
 {
     CHECK(mkdtemp(dir) != NULL);
@@ -91,6 +270,11 @@ int main(void)
         data[i] = (uint8_t)harness_random(&seed);
     }
     test_snapshot();
+    test_last_number();
+    test_last_name();
+    test_index_name();
+    test_no_looking();
+    test_what_stays();
     b2c_ctx_free(ctx);
     CHECK_EQ(remove_path(dir), 0);
     return RESULT();

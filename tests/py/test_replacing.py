@@ -188,8 +188,9 @@ def test_a_directory_of_somebody_else_beside_it_stays(tmp_path):
     beside.mkdir()
     (beside / "letter").write_text("dear reader")
     for contiguous in (True, False):
-        with pytest.raises(b2.ConflictError, match="somebody else is about to"):
+        with pytest.raises(OSError, match=r"\.b2new\) holds other files") as failure:
             b2.asarray(OLD, urlpath=path, contiguous=contiguous)
+        assert failure.value.errno == errno.ENOTEMPTY
     beside.rename(tmp_path / "moved")
     b2.asarray(OLD, urlpath=path).close()
     (tmp_path / "moved").rename(beside)
