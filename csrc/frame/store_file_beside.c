@@ -209,5 +209,6 @@ b2c_status b2i_file_rewrite(b2i_file_store *f, b2c_schunk *s, bool seal, b2c_err
 b2c_status b2i_file_compact(b2i_store *store, b2c_schunk *s, b2c_error *err)
 {
     b2i_file_store *f = (b2i_file_store *)store;
+    B2I_TRY(b2i_file_check_ours(f, err));
     return b2i_file_rewrite(f, s, b2i_file_syncs(f), err);
 }

@@ -188,6 +188,21 @@ def test_compact_by_somebody_else(tmp_path):
         assert [seen.decompress_chunk(i) for i in range(3)] == [DATA[6], *DATA[1:3]]
 
 
+@pytest.mark.parametrize("unpacked", [True, False], ids=["unpacked", "packed"])
+@pytest.mark.parametrize("other", EDITS)
+def test_compact_after_somebody_else(other, unpacked, tmp_path):
+    mine = create(tmp_path / "x", "file", close=not unpacked)
+    with b2.open(tmp_path / "x", "a") as s:
+        other(s)
+    with b2.open(tmp_path / "x") as s:
+        expected = state(s)
+    with pytest.raises(b2.ConflictError):
+        mine.compact()
+    mine.close()
+    with b2.open(tmp_path / "x") as s:
+        assert state(s) == expected
+
+
 def test_a_file_that_was_moved(tmp_path):
     """Its writer goes on with it; nothing appears at its old place, or what is there stays."""
     s = create(tmp_path / "x", "file")
