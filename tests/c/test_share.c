@@ -656,6 +656,50 @@ static void test_making_at_once(void)
     b2c_schunk_free(open_as(path_of("both"), B2C_OPEN_READ));
 }
 
+static void append_noise(b2c_schunk *s, uint8_t value, b2c_status expected)
+{
+    uint8_t data[CHUNK];
+    uint64_t state = value + 1u;
+    for (size_t i = 0; i < sizeof data; i++) {
+        data[i] = (uint8_t)harness_random(&state);
+    }
+    data[0] = value;
+    b2c_status st = b2c_schunk_append(s, ctx, data, sizeof data, &err);
+    if (st == B2C_OK) {
+        st = b2c_schunk_flush(s, &err);
+    }
+    CHECK_EQ(st, expected);
+}
+
+/* Commits of others after which all lengths are what they were, in a slot that comes round again.
+ */
+static void test_same_lengths(uint8_t storage)
+{
+    const char *path = path_of(storage == B2C_STORAGE_DIR ? "lengths_dir" : "lengths_file");
+    uint8_t data[CHUNK];
+    size_t n;
+    for (unsigned ncommits = 1; ncommits <= 9; ncommits++) {
+        b2c_schunk *mine = make(storage, path, CHUNK), *other;
+        append_noise(mine, 0, B2C_OK);
+        append_noise(mine, 1, B2C_OK);
+        other = open_as(path, B2C_OPEN_UPDATE);
+        for (unsigned i = 0; i < ncommits; i++) {
+            append_noise(other, (uint8_t)(2 + i), B2C_OK);
+            CHECK_EQ(b2c_schunk_delete_chunk(other, 0, &err), B2C_OK);
+        }
+        append_noise(mine, 99, B2C_E_CONFLICT);
+        CHECK_EQ(b2c_schunk_close(mine, &err), B2C_OK);
+        b2c_schunk *r = open_as(path, B2C_OPEN_READ);
+        for (unsigned i = 0; i < 2; i++) {
+            CHECK_EQ(b2c_schunk_decode_chunk(r, ctx, i, data, sizeof data, &n, &err), B2C_OK);
+            CHECK_EQ(data[0], ncommits + i);
+        }
+        CHECK_EQ(b2c_schunk_close(r, &err), B2C_OK);
+        CHECK_EQ(b2c_schunk_close(other, &err), B2C_OK);
+        CHECK_EQ(remove_path(path), 0);
+    }
+}
+
 int main(void)
 {
     CHECK(mkdtemp(dir) != NULL);
@@ -677,6 +721,8 @@ int main(void)
     test_fewer_chunks(B2C_STORAGE_FILE);
     test_fewer_chunks(B2C_STORAGE_DIR);
     test_same_rooms();
+    test_same_lengths(B2C_STORAGE_FILE);
+    test_same_lengths(B2C_STORAGE_DIR);
     test_readers(B2C_STORAGE_FILE);
     test_readers(B2C_STORAGE_DIR);
     test_settling(B2C_STORAGE_FILE);
