@@ -64,7 +64,7 @@ b2c_status b2i_io_temporary_open(const char *path, b2i_io **out, b2c_error *err)
  * cannot tell whether its process lives; B2C_E_CONFLICT when it does.
  */
 b2c_status b2i_fs_remove_left(const char *path, bool is_wanted, b2c_error *err);
-/* B2C_E_IO: what has a name of ours, which 'what' tells, is not ours, or cannot be removed. */
+/* B2C_E_IO: what has a name of ours, which 'what' tells, is not ours, or stays. */
 b2c_status b2i_fs_fail_left(b2c_error *err, int why, const char *what);
 
 /* Whether an open file is what is at a path. */

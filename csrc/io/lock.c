@@ -165,6 +165,11 @@ static int open_file(b2i_lock *l, bool creates)
     return 0;
 }
 
+static b2c_status fail_open(b2c_error *err, int why)
+{
+    return b2i_fs_fail_left(err, why, "opening the lock file (.b2lock) failed");
+}
+
 /* Whether the file that is open is the one at the path. */
 static bool is_at_path(const b2i_lock *l)
 {
@@ -215,7 +220,7 @@ b2c_status b2i_lock_open(const char *path, bool is_dir, bool is_writable, b2i_lo
         if (is_fixed && !is_writable) {
             return B2C_OK; /* a place that nobody can write to */
         }
-        return b2i_fail_io(err, why, B2C_NO_OFFSET, "opening the lock file failed");
+        return fail_open(err, why);
     }
     *out = l;
     return B2C_OK;
@@ -266,7 +271,7 @@ static b2c_status after_fork(b2i_lock *l, b2c_error *err)
     }
     int why = open_file(l, true); /* the parent may have gone on writing without counting again */
     if (why != 0) {
-        return b2i_fail_io(err, why, B2C_NO_OFFSET, "opening the lock file failed");
+        return fail_open(err, why);
     }
     give_up(l);
     return B2C_OK;
@@ -355,7 +360,7 @@ static b2c_status wait_for_present(b2i_lock *l, bool exclusive, b2c_error *err)
         }
         if (why != 0) {
             (void)flock(l->fd, LOCK_UN);
-            return b2i_fail_io(err, why, B2C_NO_OFFSET, "opening the lock file failed");
+            return fail_open(err, why);
         }
         B2I_TRY(wait_for(l, exclusive, err));
     }

@@ -262,6 +262,21 @@ static void test_what_stays(void)
     }
 }
 
+/* A link with the name of the lock file is not followed; the message names it. */
+static void test_lock_name(void)
+{
+    const char *path = path_of("lock_name"), *target = path_of("target");
+    char lock[300];
+    b2c_schunk *s;
+    make_frame(path, 1);
+    print_path(lock, sizeof lock, "%s/" B2I_LOCK_NAME, path);
+    CHECK_EQ(symlink(target, lock), 0);
+    CHECK_EQ(b2c_schunk_open(path, 0, B2C_OPEN_UPDATE | B2C_OPEN_LOCK, NULL, &s, &err), B2C_E_IO);
+    CHECK_EQ(err.sys_errno, ELOOP);
+    CHECK(strstr(err.what, B2I_LOCK_NAME) != NULL);
+    CHECK(access(target, F_OK) != 0);
+}
+
 int main(void)
 {
     CHECK(mkdtemp(dir) != NULL);
@@ -273,6 +288,7 @@ int main(void)
     test_last_number();
     test_last_name();
     test_index_name();
+    test_lock_name();
     test_no_looking();
     test_what_stays();
     b2c_ctx_free(ctx);
