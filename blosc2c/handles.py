@@ -202,7 +202,6 @@ class Handle:
                 pause = min(2 * pause, MAX_PAUSE)
             if not self._is_locked:
                 self._lock(ptr, False)
-                self._is_locked = True
             return self._leaving()
 
     def _leaving(self) -> Callable[..., None]:
@@ -230,9 +229,13 @@ class Handle:
         return _is_viewed(self._views[_get_ident()])
 
     def _unlock_read(self) -> None:
-        if self._is_locked:
-            self._unlock()
-            self._is_locked = False
+        if self._is_locked and self._ptr is not None:
+            path, err = self.locks, new_error()
+            try:
+                status = lib.b2c_schunk_unlock(self._ptr, err)
+            finally:  # a signal handler may raise as soon as C has done it
+                self._is_locked = False
+            check(status, err, path)
 
     @contextlib.contextmanager
     def writing(self) -> Iterator[Any]:
@@ -359,7 +362,9 @@ class Handle:
         try:
             call = functools.partial(uninterrupted, lib.b2c_schunk_lock, ptr, exclusive, changed, err)
             self._look_anew(ptr, call, changed, err, self.locks)
+            self._is_locked = self._is_locked or not exclusive
         except BaseException:
+            self._is_locked = self._is_locked and exclusive
             if changed[0] >= 0:  # the call has succeeded
                 self._unlock()
             raise

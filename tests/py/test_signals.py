@@ -119,6 +119,21 @@ def test_an_exception_after_the_lock_was_taken(on_signal, tmp_path, monkeypatch)
     s.close()
 
 
+def test_an_exception_after_the_lock_was_given_up(tmp_path, monkeypatch):
+    """The next read takes it again, and sees what others have stored."""
+    path = tmp_path / "f.b2frame"
+    s = b2.SChunk(data=A.tobytes(), urlpath=path, locking=True)
+    nchunks = s.nchunks
+    with b2.open(path, mode="a", locking=True) as other:
+        monkeypatch.setattr(handles, "lib", Interrupting("b2c_schunk_unlock", stop))
+        with pytest.raises(Stop):
+            s.vlmeta.get("x")
+        monkeypatch.undo()
+        assert is_done(lambda: other.append_data(bytes(8)))
+        assert s.nchunks == nchunks + 1
+    s.close()
+
+
 class Interrupting:
     """The library; when a function of it returns, the handler runs once."""
 
