@@ -38,7 +38,8 @@ typedef struct call {
 
 static __thread call *innermost;
 
-static void enter(call *c, const b2i_turn *turn)
+/* Not inline: gcc 12 would warn of a pointer to what is gone, as if nobody left. */
+static __attribute__((noinline)) void enter(call *c, const b2i_turn *turn)
 {
     c->turn = turn;
     c->outer = innermost;
