@@ -26,7 +26,7 @@ enum {
     LZ_HAS_BRIEF = 1,
     LZ_HAS_SPARSE = 1,
     LZ_SPARSE_DISTANCE = LZ_MAX_DISTANCE,
-    LZ_MAX_MORE = 40,
+    LZ_MAX_MORE = 44,
     LOOK = B2I_LZ4_MID + 1, /* row of levels[] */
     WIDE = 32,              /* literals that are copied in two steps, or one */
     SHORT = WIDE + 16       /* room for a sequence of no more, and a short match */

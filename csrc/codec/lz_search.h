@@ -323,13 +323,16 @@ static inline size_t swap_slot(uint32_t *slot, uint32_t at)
 }
 
 /*
- * By how much steps grow after so many bytes without a match: not beyond LZ_MAX_MORE, or hardly
- * anything enters the tables, until it is clear that there is nothing.
+ * By how much steps grow after n bytes without a match: not beyond LZ_MAX_MORE, or hardly anything
+ * enters the tables, until it is clear that there is nothing.  By how much less depends on the
+ * word: steps of one length would pass by all rows that repeat at a distance that is no multiple of
+ * it.
  */
-static inline size_t capped_more(size_t n, unsigned skip_log)
+static inline size_t capped_more(size_t n, uint64_t word, unsigned skip_log)
 {
-    enum { CLEAR = 2 * 65536 };
-    return LZ_MAX_MORE + (n > CLEAR ? (n - CLEAR) >> skip_log : 0);
+    enum { CLEAR = 2 * 65536, LESS_LOG = 4 };
+    const size_t more = LZ_MAX_MORE - b2i_lz_hash(word, 8, LESS_LOG);
+    return more + (n > CLEAR ? (n - CLEAR) >> skip_log : 0);
 }
 
 /*
@@ -387,7 +390,7 @@ static B2I_LZ_APART bool search_pairs(search *state, const gear *g, const uint8_
             } else {
                 size_t more = (size_t)(p - c.anchor) >> skip_log;
                 if (LZ_MAX_MORE > 0 && more > LZ_MAX_MORE && g->step == 0) {
-                    more = capped_more((size_t)(p - c.anchor), skip_log);
+                    more = capped_more((size_t)(p - c.anchor), word, skip_log);
                 }
                 p += 1 + more;
                 continue;

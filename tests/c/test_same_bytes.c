@@ -80,7 +80,7 @@ int main(void)
         { B2C_CODEC_BLOSCLZ, false, 0x938f409f2fa2f5fd },
         { B2C_CODEC_LZ4, false, 0x7128badc050a8f8d },
         { B2C_CODEC_LZ4, true, 0x5bc41654269a870c },
-        { B2C_CODEC_LZ4HC, false, 0xfcf854e613627a6d },
+        { B2C_CODEC_LZ4HC, false, 0x6e240b6150257a1e },
         { B2C_CODEC_LZ4HC, true, 0xa527f94547f05c17 },
         { B2C_CODEC_ZLIB, false, 0x7ac5b2e18d15c07e },
         { B2C_CODEC_ZSTD, false, 0xd1b44ceb3fdfb035 },

@@ -103,6 +103,18 @@ def test_small_items_by_blosclz(name, clevel):
     assert len(ours) <= len(theirs)
 
 
+@pytest.mark.parametrize("clevel", (1, 2))
+@pytest.mark.parametrize("blocksize", (0, 1 << 15, 1 << 16, 1 << 17, 33 << 12, 1 << 18))
+def test_signs_behind_rows_of_noise(blocksize, clevel):
+    """Rows that repeat at any distance are found by steps that noise has made long."""
+    data = DATA["signs i8"]
+    kw = {"clevel": clevel, "typesize": 8, "blocksize": blocksize}
+    ours = b2.compress2(data, codec=b2.Codec.LZ4HC, filters=[b2.Filter.BITSHUFFLE], **kw)
+    theirs = blosc2.compress2(data, codec=blosc2.Codec.LZ4HC, filters=[blosc2.Filter.BITSHUFFLE], **kw)
+    assert blosc2.decompress2(ours) == data.tobytes()
+    assert len(ours) <= len(theirs) * 1.03
+
+
 @pytest.mark.parametrize("name", ("sparse f4", "stamps i8"))
 def test_short_rows_of_bits(name):
     """At the highest level of ZLIB, runs of bits are searched by the library and by ourselves."""
