@@ -9,6 +9,7 @@
 #include "chunk_enc.h"
 #include "checked.h"
 #include "shuffle.h"
+#include "tune.h"
 
 enum {
     KIB = 1024,
@@ -73,13 +74,13 @@ static b2c_status add_stream(b2i_worker *w, const b2i_plan *p, int clevel, const
 
 /* ---- planes that are the same ---- */
 
-static bool only_shuffles(const b2i_pipeline *pl)
+static bool only(const b2i_pipeline *pl, uint8_t filter)
 {
     uint8_t filters = 0;
     for (size_t slot = 0; slot < B2C_MAX_FILTERS; slot++) {
         filters |= pl->filters[slot];
     }
-    return filters == B2C_FILTER_SHUFFLE;
+    return filters == filter;
 }
 
 /* One of the items that are looked at, with one behind it: nothing periodic meets them. */
@@ -97,7 +98,7 @@ bool b2i_plan_has_twins(const b2i_plan *p)
 {
     enum { NPROBES = 64, OFTEN = NPROBES / 8 };
     const size_t typesize = p->typesize, nitems = p->src.n / typesize;
-    if (!only_shuffles(&p->pipeline) || nitems < NPROBES) {
+    if (!only(&p->pipeline, B2C_FILTER_SHUFFLE) || nitems < NPROBES) {
         return false;
     }
     for (size_t k = 1; k < typesize; k++) {
@@ -133,8 +134,9 @@ static bool changes_rarely(const b2i_plan *p)
     const uint8_t *common = NULL;
     size_t ncommon = 0, nchanges = 0, ndiffering = 0;
     if (p->src.n >= LARGE_NBYTES || codec == B2C_CODEC_BLOSCLZ || codec == B2C_CODEC_LZ4 ||
-        (codec == B2C_CODEC_ZSTD && p->cparams->clevel == 1) || !only_shuffles(&p->pipeline) ||
-        typesize > MAX_TYPESIZE || p->src.n < 2 * typesize) {
+        (codec == B2C_CODEC_ZSTD && p->cparams->clevel == 1) ||
+        !only(&p->pipeline, B2C_FILTER_SHUFFLE) || typesize > MAX_TYPESIZE ||
+        p->src.n < 2 * typesize) {
         return false;
     }
     for (uint32_t probe = 0; probe < NPROBES; probe++) {
@@ -238,6 +240,69 @@ static b2c_status try_whole(b2i_worker *w, b2i_plan *p, bool *is_whole, b2c_erro
         p->nblocks = (uint32_t)b2i_ceil_div(p->src.n, blocksize);
     }
     return B2C_OK;
+}
+
+/* ---- rows of bits that are the same ---- */
+
+/*
+ * How many rows of bits of a bitshuffled block are between one and its like, of three in four that
+ * have one before them, as far as some items tell: digits of decimal fractions repeat, and so do
+ * channels of pictures.  0: fewer than one in five that change have one.
+ */
+static size_t rows_to_twin(const b2i_plan *p)
+{
+    enum { NPROBES = 64, MAX_TYPESIZE = 16, MAX_ROWS = 8 * MAX_TYPESIZE };
+    const size_t typesize = p->typesize, nrows = 8 * typesize;
+    uint64_t rows[MAX_ROWS] = { 0 };
+    size_t counts[MAX_ROWS] = { 0 }, ntwins = 0, nothers = 0, apart = 0;
+    if (typesize > MAX_TYPESIZE || p->src.n / typesize < NPROBES) {
+        return 0;
+    }
+    for (uint32_t probe = 0; probe < NPROBES; probe++) {
+        const uint8_t *item = probed_item(p, probe);
+        for (size_t row = 0; row < nrows; row++) {
+            rows[row] |= (uint64_t)(item[row / 8] >> row % 8 & 1) << probe;
+        }
+    }
+    for (size_t row = 0; row < nrows; row++) {
+        size_t n = 1;
+        while (n <= row && rows[row - n] != rows[row]) {
+            n++;
+        }
+        if (rows[row] != 0 && rows[row] != UINT64_MAX) {
+            counts[n <= row ? n : 0]++;
+            ntwins += n <= row;
+            nothers += n > row;
+        }
+    }
+    for (size_t n = 0; ntwins > nothers / 4 && n < ntwins - ntwins / 4; n += counts[apart]) {
+        apart++;
+    }
+    return apart;
+}
+
+/*
+ * Shortens blocks whose size may be chosen so that rows have their likes where the codec finds
+ * them: LZ4 often forgets what is farther back than a third of its window.  BloscLZ, which looks
+ * 8 KiB back, would need blocks that are too short.
+ */
+static void reach_twins(b2i_plan *p)
+{
+    const uint8_t codec = p->cparams->codec;
+    const size_t reach = codec == B2C_CODEC_LZ4     ? 22 * KIB
+                         : codec == B2C_CODEC_LZ4HC ? 60 * KIB
+                         : codec == B2C_CODEC_ZLIB  ? 31 * KIB
+                                                    : SIZE_MAX;
+    if (p->cparams->blocksize != 0 || p->blocksize <= reach ||
+        !only(&p->pipeline, B2C_FILTER_BITSHUFFLE)) {
+        return;
+    }
+    const size_t row = p->blocksize / 8 / p->typesize, apart = rows_to_twin(p);
+    if (apart > 0 && row > reach / apart) {
+        const uint64_t nblocks = b2i_ceil_div(p->src.n, reach / apart * 8 * p->typesize);
+        p->blocksize = (uint32_t)b2i_tune_equal(p->cparams, p->src.n, (size_t)nblocks);
+        p->nblocks = (uint32_t)b2i_ceil_div(p->src.n, p->blocksize);
+    }
 }
 
 /* ---- splitting and levels ---- */
@@ -433,6 +498,7 @@ b2c_status b2i_plan_try(b2c_ctx *ctx, b2i_plan *p, b2i_split split, b2c_error *e
                   !b2i_pipeline_has(&p->pipeline, B2C_FILTER_DELTA);
     b2i_worker *w;
     b2i_span sample;
+    reach_twins(p);
     B2I_TRY(b2i_ctx_worker(ctx, 0, &w, err));
     if (split != B2I_SPLIT_NO && p->cparams->splitmode == B2C_SPLIT_AUTO && !p->cparams->use_dict) {
         bool is_whole;

@@ -126,14 +126,18 @@ static size_t spread_rows(const b2c_cparams *cparams, size_t b)
     return spread ? (nlines | 1) * line : b;
 }
 
+size_t b2i_tune_equal(const b2c_cparams *cparams, size_t n, size_t nblocks)
+{
+    const size_t b = n / nblocks;
+    return nblocks == 1 ? b : spread_rows(cparams, b - b % (64 * b2i_tune_typesize(cparams)));
+}
+
 /*
  * The larger of both, but four blocks at least where that costs nothing, so that threads
- * have something to share.  Blocks are of equal length, up to a small rest: a short block at the
- * end would not be split.
+ * have something to share.
  */
 static size_t auto_blocksize(const b2c_cparams *cparams, size_t n)
 {
-    size_t typesize = b2i_tune_typesize(cparams);
     b2i_split split = cparams->clevel == 0 ? B2I_SPLIT_NO : b2i_tune_split(cparams, n, n);
     if (n < 32 * KIB && split == B2I_SPLIT_NO) {
         return n;
@@ -145,8 +149,7 @@ static size_t auto_blocksize(const b2c_cparams *cparams, size_t n)
         return b;
     }
     /* ZSTD searches streams of 128 and 256 KiB with more care than those just above. */
-    b = n / (cparams->codec == B2C_CODEC_ZSTD ? (n + b - 1) / b : n / b);
-    return b == n ? b : spread_rows(cparams, b - b % (64 * typesize));
+    return b2i_tune_equal(cparams, n, cparams->codec == B2C_CODEC_ZSTD ? (n + b - 1) / b : n / b);
 }
 
 uint32_t b2i_tune_blocksize(const b2c_cparams *cparams, size_t n)

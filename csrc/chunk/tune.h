@@ -10,6 +10,12 @@
 /* Type size as chunk headers hold it: 1 for types above 255 bytes. */
 uint8_t b2i_tune_typesize(const b2c_cparams *cparams);
 
+/*
+ * The size of nblocks blocks of n bytes that are of equal length, up to a small rest: a short block
+ * at the end would not be split.
+ */
+size_t b2i_tune_equal(const b2c_cparams *cparams, size_t n, size_t nblocks);
+
 /* Block size that compression will use for n bytes. */
 uint32_t b2i_tune_blocksize(const b2c_cparams *cparams, size_t n);
 

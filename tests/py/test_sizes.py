@@ -115,6 +115,32 @@ def test_signs_behind_rows_of_noise(blocksize, clevel):
     assert len(ours) <= len(theirs) * 1.03
 
 
+def decimals() -> np.ndarray:
+    """Prices: their digits repeat after 20 bits."""
+    return np.round(100 + walk(0.05), 2)
+
+
+def grey_pixels() -> np.ndarray:
+    """Four equal channels of a picture."""
+    grey = np.clip(128 + terrain(8) * 40 + np.random.default_rng(9).normal(0, 3, N), 0, 255).astype("u1")
+    return np.repeat(grey, 4).view("u4")
+
+
+@pytest.mark.parametrize("clevel", (1, 5, 9))
+@pytest.mark.parametrize("codec", ("LZ4", "LZ4HC", "ZLIB"))
+@pytest.mark.parametrize("make, ratio", ((decimals, 1.01), (grey_pixels, 1.03)))
+def test_rows_of_bits_that_are_the_same(make, ratio, codec, clevel):
+    """Blocks are so short that codecs with short windows find them, whatever the level."""
+    data = make()
+    kw = {"clevel": clevel, "typesize": data.itemsize}
+    ours = b2.compress2(data, codec=b2.Codec[codec], filters=[b2.Filter.BITSHUFFLE], **kw)
+    theirs = blosc2.compress2(data, codec=blosc2.Codec[codec], filters=[blosc2.Filter.BITSHUFFLE], **kw)
+    assert blosc2.decompress2(ours) == data.tobytes()
+    assert len(ours) <= len(theirs) * ratio
+    shortest = b2.compress2(data, codec=b2.Codec[codec], filters=[2], blocksize=1 << 15, **kw)
+    assert len(ours) <= len(shortest) * 1.05
+
+
 @pytest.mark.parametrize("name", ("sparse f4", "stamps i8"))
 def test_short_rows_of_bits(name):
     """At the highest level of ZLIB, runs of bits are searched by the library and by ourselves."""
