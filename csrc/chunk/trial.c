@@ -1,6 +1,6 @@
 /*
- * trial.c: what the encoder decides by looking at the data: whether to split, and for
- * which streams a lower level does as well.
+ * trial.c: what the encoder decides by looking at the data: whether to split, for which
+ * streams a lower level does as well, and where blocks should be shorter.
  * SPDX-License-Identifier: BSD-3-Clause
  *
  * Pieces of the chunk are filtered like a block and compressed in several
