@@ -125,6 +125,8 @@ bool b2i_lock_is_last(const b2i_lock *lock);
 
 #define B2I_FS_CWD -1
 
+/* openat() with O_CLOEXEC, again after a signal; -1 with errno. */
+int b2i_fs_open_at(int dir, const char *name, int flags);
 b2c_status b2i_fs_dir_open(const char *path, int *dir, b2c_error *err);
 void b2i_fs_dir_close(int dir);
 b2c_status b2i_fs_dir_make(const char *path, b2c_error *err); /* B2C_E_EXISTS */

@@ -204,11 +204,11 @@ static int at_dir(int dir)
     return dir == B2I_FS_CWD ? AT_FDCWD : dir;
 }
 
-static int open_at(int dir, const char *name, int flags)
+int b2i_fs_open_at(int dir, const char *name, int flags)
 {
     int fd;
     do {
-        fd = openat(dir, name, flags | O_CLOEXEC, 0666);
+        fd = openat(at_dir(dir), name, flags | O_CLOEXEC, 0666);
     } while (fd < 0 && errno == EINTR);
     return fd;
 }
@@ -339,7 +339,7 @@ static int remove_open(int fd, const char *path, bool is_wanted)
 
 b2c_status b2i_fs_remove_left(const char *path, bool is_wanted, b2c_error *err)
 {
-    int fd = open_at(AT_FDCWD, path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+    int fd = b2i_fs_open_at(B2I_FS_CWD, path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
     int why = remove_open(fd, path, is_wanted);
     if (fd >= 0) {
         (void)close(fd);
@@ -454,7 +454,7 @@ bool b2i_fs_is_same(int fd, int other)
 
 b2c_status b2i_fs_dir_open(const char *path, int *dir, b2c_error *err)
 {
-    int fd = open_at(AT_FDCWD, path, O_RDONLY | O_DIRECTORY);
+    int fd = b2i_fs_open_at(B2I_FS_CWD, path, O_RDONLY | O_DIRECTORY);
     if (fd < 0) {
         return b2i_fail_io(err, errno, B2C_NO_OFFSET, "opening the directory failed");
     }
@@ -482,7 +482,7 @@ b2c_status b2i_fs_dir_make(const char *path, b2c_error *err)
 b2c_status b2i_fs_dir_each(int dir, void (*fn)(void *arg, const char *name), void *arg,
                            b2c_error *err)
 {
-    int fd = open_at(dir, ".", O_RDONLY | O_DIRECTORY); /* with a position of its own */
+    int fd = b2i_fs_open_at(dir, ".", O_RDONLY | O_DIRECTORY); /* with a position of its own */
     DIR *d = fd < 0 ? NULL : fdopendir(fd);
     if (d == NULL) {
         int why = errno;
@@ -686,7 +686,7 @@ static b2c_status remove_dir(int dir, const char *name, b2c_error *err)
 
 static b2c_status remove_tree(int dir, const char *name, b2c_error *err)
 {
-    int inside = open_at(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+    int inside = b2i_fs_open_at(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
     if (inside < 0) {
         return b2i_fail_io(err, errno, B2C_NO_OFFSET, "opening the directory failed");
     }
@@ -724,7 +724,7 @@ b2c_status b2i_fs_dir_sync(int dir, b2c_error *err)
 
 b2c_status b2i_fs_dir_parent_sync(int dir, b2c_error *err)
 {
-    int fd = open_at(dir, "..", O_RDONLY | O_DIRECTORY);
+    int fd = b2i_fs_open_at(dir, "..", O_RDONLY | O_DIRECTORY);
     if (fd < 0) {
         return b2i_fail_io(err, errno, B2C_NO_OFFSET, "opening the directory failed");
     }

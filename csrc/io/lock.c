@@ -123,25 +123,17 @@ static bool is_lock_file(const struct stat *info)
     return S_ISREG(info->st_mode) && info->st_size <= LOCK_LEN;
 }
 
-static int open_path(const char *path, int flags)
-{
-    int fd;
-    do {
-        fd = open(path, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
-    } while (fd < 0 && errno == EINTR);
-    return fd;
-}
-
 /*
  * Opens the file at the path in place of the one that is open; nothing is known of its counter.
  * Returns 0 or an errno: nothing has happened then.
  */
 static int open_file(b2i_lock *l, bool creates)
 {
+    const int flags = O_NOFOLLOW | O_NONBLOCK;
     struct stat info;
-    int fd = open_path(l->path, O_RDWR | (creates ? O_CREAT : 0));
+    int fd = b2i_fs_open_at(B2I_FS_CWD, l->path, flags | O_RDWR | (creates ? O_CREAT : 0));
     if (fd < 0 && !l->is_writable && (errno == EACCES || errno == EROFS || errno == EPERM)) {
-        fd = open_path(l->path, O_RDONLY);
+        fd = b2i_fs_open_at(B2I_FS_CWD, l->path, flags | O_RDONLY);
     }
     bool is_known = fd >= 0 && fstat(fd, &info) == 0;
     if (!is_known || !is_lock_file(&info)) {
