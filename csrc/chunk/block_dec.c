@@ -121,8 +121,7 @@ static b2c_status decode_streams(b2i_worker *w, const b2i_chunk *c, uint32_t i, 
     return B2C_OK;
 }
 
-/* A plane of differences of bytes, 'len' of them: their sums, in 'room' where they are not all 0.
- */
+/* The sums of a plane of 'len' differences of bytes, in 'room' where they are not all 0. */
 static b2i_plane sum_plane(b2i_plane plane, size_t len, uint8_t *room)
 {
     bool is_run = plane.mask == 0;
@@ -232,9 +231,9 @@ b2c_status b2i_block_decode(b2i_worker *w, const b2i_chunk *c, uint32_t i, size_
         return decode_bytes(w, c, i, in, dst, n, err);
     }
     if (c->head.is_split && n == c->head.blocksize && !c->head.has_vlblocks) {
-        bool deltas = b2i_pipeline_is_bytedelta(pl, c->head.typesize);
-        if (deltas || b2i_pipeline_is_shuffle(pl, c->head.typesize)) {
-            return gather_streams(w, c, i, in, deltas, streaming, dst, n, err);
+        bool plain = b2i_pipeline_is_shuffle(pl, c->head.typesize);
+        if (plain || b2i_pipeline_is_bytedelta(pl, c->head.typesize)) {
+            return gather_streams(w, c, i, in, !plain, streaming, dst, n, err);
         }
     }
     B2I_TRY(b2i_pipeline_check_block(pl, n, false, err));

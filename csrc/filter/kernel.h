@@ -48,6 +48,16 @@ B2I_KERNEL void copy_rest(const uint8_t *src, size_t n, size_t done, uint8_t *ds
     }
 }
 
+/* dst[i] = src[0] + … + src[i] for i in [done, n), where those before are there. */
+B2I_KERNEL void sum_rest(const uint8_t *src, size_t n, size_t done, uint8_t *dst)
+{
+    uint8_t sum = done > 0 ? dst[done - 1] : 0;
+    for (size_t i = done; i < n; i++) {
+        sum = (uint8_t)(sum + src[i]);
+        dst[i] = sum;
+    }
+}
+
 /* Where bytes i and following of a plane are. */
 B2I_KERNEL const uint8_t *plane_at(const b2i_plane *plane, size_t i)
 {

@@ -22,11 +22,7 @@ static void vec_sum(const uint8_t *src, size_t n, uint8_t *dst)
         vec_store(dst + i, vec_add(v, before));
         before = vec_add(before, vec_sum_all(last)); /* all that a step waits for */
     }
-    uint8_t sum = i > 0 ? dst[i - 1] : 0;
-    for (; i < n; i++) {
-        sum = (uint8_t)(sum + src[i]);
-        dst[i] = sum;
-    }
+    sum_rest(src, n, i, dst);
 }
 
 #endif

@@ -87,11 +87,7 @@ static void sum(const uint8_t *src, size_t n, uint8_t *dst)
         b2i_st64le(dst + i, add_bytes(x, before));
         before = add_bytes(before, (x >> 56) * UINT64_C(0x0101010101010101));
     }
-    uint8_t last = (uint8_t)before;
-    for (; i < n; i++) {
-        last = (uint8_t)(last + src[i]);
-        dst[i] = last;
-    }
+    sum_rest(src, n, i, dst);
 }
 
 const b2i_shuffle_ops b2i_shuffle_generic = { "generic", shuffle, unshuffle, NULL, sum };
