@@ -24,7 +24,7 @@ from . import meta as metas
 from . import params
 from ._ffi import lib
 from .compress import compress2
-from .description import EXTENSION_META, encode_meta, new_nd
+from .description import EXTENSION_META, describe
 from .dtype import check_dtype, extension_name, leaves_open, settled, to_array
 from .errors import ParameterError
 from .filling import fill_from
@@ -89,13 +89,13 @@ def _new_array(shape: Any, dtype: Any, kwargs: Mapping[str, Any], source: Any = 
     chunks, blocks = compute_chunks_blocks(shape, rest.pop("chunks", None), given, dt)
     if given is None and source is not None and full.codec in _SLOW_CODECS:
         blocks = _fitting_blocks(source, shape, dt, chunks, blocks)
-    nd = new_nd(shape, chunks, blocks, dt.itemsize)
+    nd, description = describe(shape, chunks, blocks, dt)
     full.set_sizes(dt.itemsize, int(lib.b2c_nd_blocksize(nd)))
     dparams = to_dparams(rest.get("dparams"))
     storage = split_storage(rest, "the constructor of an NDArray", KeyError)
     if storage.mode == "r" and storage.path is not None:
         raise ParameterError("mode 'r' cannot create; use open()", field="mode")
-    contents = {"b2nd": encode_meta(nd, dt)}
+    contents = {"b2nd": description}
     for name, value in (storage.meta or {}).items():
         if metas.check_name(name).decode(errors="replace") in _OWN_META:
             raise ParameterError(f"the metalayer {name!r} is the array's own", field="meta")

@@ -5,6 +5,7 @@ SPDX-License-Identifier: BSD-3-Clause
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -48,21 +49,20 @@ def _stored_dtype(ptr: Any, itemsize: int, stored: bytes, path: str | None) -> n
     return dt
 
 
-def new_nd(shape: Shape, chunks: Shape, blocks: Shape, itemsize: int) -> Any:
-    """A checked b2c_nd."""
+def describe(shape: Shape, chunks: Shape, blocks: Shape, dtype: np.dtype[Any]) -> tuple[Any, bytes]:
+    """A checked b2c_nd, not to be changed, and the content of the b2nd metalayer."""
+    return _described(shape, chunks, blocks, dtype.itemsize, dtypes.to_text(dtype).encode())
+
+
+@functools.lru_cache(maxsize=256)  # it takes a tenth of making a small array
+def _described(shape: Shape, chunks: Shape, blocks: Shape, itemsize: int, text: bytes) -> tuple[Any, bytes]:
     nd, err = ffi.new("b2c_nd *"), new_error()
     nd.size = ffi.sizeof("b2c_nd")
     nd.ndim, nd.itemsize = len(shape), itemsize
     for axis in range(len(shape)):
         nd.shape[axis], nd.chunks[axis], nd.blocks[axis] = shape[axis], chunks[axis], blocks[axis]
     check(lib.b2c_nd_check(nd, err), err)
-    return nd
-
-
-def encode_meta(nd: Any, dtype: np.dtype[Any]) -> bytes:
-    """The content of the b2nd metalayer."""
-    text = dtypes.to_text(dtype).encode()
-    return _ffi.sized_bytes(
+    return nd, _ffi.sized_bytes(
         lambda dst, cap, need, err: int(lib.b2c_nd_meta_encode(nd, text, len(text), dst, cap, need, err)),
         512 + len(text),
     )

@@ -254,6 +254,7 @@ class CParams:
     tuner: Tuner | int | str = Tuner.STUNE
 
     _checked = None  # the fields when they were right, and copies of the lists among them
+    _c = None  # type: Any  # the b2c_cparams of these, once it was asked for; no field
 
     def __post_init__(self) -> None:
         self.codec = to_enum(Codec, self.codec, "codec", user_ids=True)
@@ -270,26 +271,34 @@ class CParams:
             raise ParameterError("tuner BTUNE is a plugin that is not available", field="tuner")
         self._keep_checked()
 
-    def _keep_checked(self) -> None:
+    def _keep_checked(self, c: Any = None) -> None:
         self._checked = _cparams_fields(self.__dict__), [*self.filter_members()], [*self.filters_meta]
+        self._c = c
 
     def _is_checked(self) -> bool:
         """Whether all fields are the very objects that were right."""
         if self._checked is None:
             return False
-        values, *lists = self._checked
-        if not all(map(is_, values, _cparams_fields(self.__dict__))):
-            return False
-        now = self.filter_members(), self.filters_meta
-        return all(len(a) == len(b) and all(map(is_, a, b)) for a, b in zip(lists, now, strict=True))
+        values, filters, metas = self._checked
+        return (
+            all(map(is_, values, _cparams_fields(self.__dict__)))
+            and len(filters) == len(self.filter_members())
+            and len(metas) == len(self.filters_meta)
+            and all(map(is_, filters, self.filter_members()))
+            and all(map(is_, metas, self.filters_meta))
+        )
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: self.__dict__[name] for name in field_names(CParams)}
 
     def set_sizes(self, typesize: int, blocksize: int) -> None:
         """Both fields anew, and no others are to be checked again for that."""
-        was_checked = self._is_checked()
+        kept = self.to_c()
         self.typesize = to_int(typesize, "typesize", 1, MAX_TYPESIZE)
         self.blocksize = to_int(blocksize, "blocksize", 0, MAX_BLOCKSIZE)
-        if was_checked:
-            self._keep_checked()
+        c = ffi.new("b2c_cparams *", kept[0])
+        c.typesize, c.blocksize = self.typesize, self.blocksize
+        self._keep_checked(c)
 
     def _check_filters(self) -> None:
         given = self.filters
@@ -320,7 +329,7 @@ class CParams:
         made.__dict__.update(self.__dict__)
         if self._is_checked():
             made.filters, made.filters_meta = [*self.filter_members()], [*self.filters_meta]
-            made._keep_checked()
+            made._keep_checked(self._c)
         else:
             made.__post_init__()
         return made
@@ -329,11 +338,16 @@ class CParams:
         """The filters as members, or numbers for user-defined ones."""
         return cast("list[Filter | int]", self.filters)
 
-    def to_c(self, out: Any = None) -> Any:
-        """Fill (or make) a b2c_cparams; fields changed since construction are checked again."""
+    def to_c(self) -> Any:
+        """A b2c_cparams, not to be changed; fields changed since construction are checked again."""
         if not self._is_checked():
             self.__post_init__()
-        c = ffi.new("b2c_cparams *") if out is None else out
+        if self._c is None:
+            self._c = self._made()
+        return self._c
+
+    def _made(self) -> Any:
+        c = ffi.new("b2c_cparams *")
         lib.b2c_cparams_init(c)
         c.codec = number_of(self.codec)
         c.codec_meta = self.codec_meta

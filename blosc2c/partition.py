@@ -14,7 +14,9 @@ SPDX-License-Identifier: BSD-3-Clause
 
 from __future__ import annotations
 
+import functools
 import math
+import operator
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -43,8 +45,8 @@ def to_sizes(shape: Any, name: str = "shape") -> Shape:
             f"{name} must be an int, tuple, list or array of one axis, not {type(shape).__name__}"
         )
     try:
-        return tuple(int(n.__index__()) for n in shape)
-    except AttributeError:
+        return tuple(map(int, map(operator.index, shape)))
+    except TypeError:
         raise TypeError(f"{name} {shape} must hold integers") from None
 
 
@@ -53,9 +55,9 @@ def to_shape(shape: Any, name: str = "shape") -> Shape:
     result = to_sizes(shape, name)
     if len(result) > MAX_DIM:
         raise LimitError(f"{name} has {len(result)} dimensions, more than {MAX_DIM}", field=name)
-    if any(n > _MAX_SIZE for n in result):
+    if max(result, default=0) > _MAX_SIZE:
         raise LimitError(f"{name} {result} has a size above {_MAX_SIZE}", field=name)
-    if any(n < 0 for n in result):
+    if min(result, default=0) < 0:
         raise ParameterError(f"{name} {result} has a negative size", field=name)
     return result
 
@@ -96,9 +98,14 @@ def compute_chunks_blocks(
     ValueError : wrong lengths, zeros, blocks beyond their chunks or beyond the format's limits
     """
     whole = to_shape(shape)
-    itemsize = check_dtype(dtype).itemsize
     chunk = None if chunks is None else _given(chunks, whole, "chunks")
     block = None if blocks is None else _given(blocks, whole, "blocks")
+    return _completed(whole, chunk, block, check_dtype(dtype).itemsize)
+
+
+@functools.lru_cache(maxsize=256)  # it takes a tenth of making a small array
+def _completed(whole: Shape, chunk: Shape | None, block: Shape | None, itemsize: int) -> tuple[Shape, Shape]:
+    """What compute_chunks_blocks() returns, with the shapes checked each by itself."""
     if 0 in whole:
         chunk = chunk or tuple(min(n, _MAX_PART) for n in whole)
         block = block or chunk

@@ -232,7 +232,7 @@ class SChunk(Pickled, Editing, Callbacks, VLBlocks, Explained):
         c.lock = bool(storage.locking)
         c.limits = c_limits = ffi.NULL if storage.limits is None else limits.c_limits_of(storage.limits)
         c.chunksize = chunksize
-        cparams.to_c(ffi.addressof(c, "cparams"))
+        c.cparams = cparams.to_c()[0]
         if len(metas) > lib.B2C_MAX_METALAYERS:
             raise LimitError(f"at most {lib.B2C_MAX_METALAYERS} metalayers, not {len(metas)}", field="meta")
         names = [ffi.new("char[]", check_name(name)) for name in metas]
