@@ -211,6 +211,8 @@ def _is_as_asked(array: NDArray, kwargs: Mapping[str, Any]) -> bool:
 
 def is_source(obj: Any) -> bool:
     """Whether an object can be asked for boxes as it is; others go through NumPy."""
+    if isinstance(obj, NDArray):
+        return True
     if isinstance(obj, np.ndarray):
         return not isinstance(obj, np.ma.MaskedArray)
     if not all(hasattr(obj, name) for name in ("shape", "dtype", "__getitem__")):
@@ -267,11 +269,17 @@ def _of_one_state(*sources: Any) -> Callable[[Callable[[NDArray], None]], Callab
     states = [(a.schunk.handle, a.schunk.handle.nstates, a.urlpath) for a in arrays]
 
     def wrap(fill: Callable[[NDArray], None]) -> Callable[[NDArray], None]:
+        def check() -> None:
+            for handle, nstates, path in states:
+                handle.check_state(nstates, path)
+
         def checked(new: NDArray) -> None:
-            with contextlib.ExitStack() as stack:
-                for handle, nstates, path in states:
-                    stack.enter_context(handle.keeping_state(nstates, path))
+            try:
                 fill(new)
+            except Exception:
+                check()  # it may be why
+                raise
+            check()
 
         return checked
 
@@ -293,7 +301,7 @@ def _copy(source: NDArray, dtype: Any, kwargs: dict[str, Any]) -> NDArray:
         if kwargs.get("limits") is None:
             new.schunk.handle.limits = source.schunk.handle.limits
         if same_chunks:  # stored bytes as they are
-            new.schunk.copy_chunks(source.schunk)
+            new.schunk.copy_all(source.schunk)
         else:
             fill_from(new, source)
             new.vlmeta.update(source.vlmeta.stored())

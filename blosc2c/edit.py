@@ -176,7 +176,12 @@ class Editing:
         with self.taking_from(source):
             of_one_state = source.handle.keeping_state(source.handle.nstates, source.urlpath)
             with self.transaction(), of_one_state:
-                self._copy_from(source, lib.b2c_schunk_copy_chunks)
+                self.copy_all(source)
+
+    def copy_all(self, source: Editing) -> None:
+        """copy_chunks() to what is being made, for who sees to it that they are of one state."""
+        source.settle_damage()
+        self._copy_from(source, lib.b2c_schunk_copy_chunks)
 
     def copy_some(self, source: Editing, numbers: Any) -> None:
         """Append the chunks of another super-chunk with these numbers, as they are stored.

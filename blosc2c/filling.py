@@ -15,7 +15,7 @@ from ._ffi import check, ffi, lib, new_error
 from .dtype import packed
 from .errors import ParameterError
 from .partition import grid_of, slabs
-from .sources import slab_nitems
+from .sources import Joined, slab_nitems
 
 if TYPE_CHECKING:
     from .ndarray import Array, NDArray
@@ -32,6 +32,8 @@ def fill_from(array: NDArray, source: Any, takes_over: bool = False) -> None:
     if isinstance(source, np.ndarray) and source.dtype == array._dtype and source.flags.c_contiguous:
         _append(array, 0, math.prod(grid_of(array._shape, array._chunks)), source)
         return
+    if takes_over and isinstance(source, Joined) and _join(array, source.wholes(array._chunks)):
+        return
     nitems = slab_nitems(source, array._shape, array._chunks, array._dtype.itemsize)
     if takes_over:
         nitems = min(nitems, _MOST_CHUNKS * math.prod(array._chunks))
@@ -40,6 +42,18 @@ def fill_from(array: NDArray, source: Any, takes_over: bool = False) -> None:
         if not (takes_over and _take_over(array, source, first, n)):
             _append(array, first, n, _box_of(source, box, array._dtype))
         first += n
+
+
+def _join(array: NDArray, wholes: list[NDArray]) -> bool:
+    """Append all chunks of these arrays, one after the other, as they are; False: they are not like ours."""
+    if not wholes or not all(_stores_like(whole, array) for whole in wholes):
+        return False
+    for whole in wholes:
+        nchunks = math.prod(grid_of(whole._shape, whole._chunks))
+        for first in range(0, nchunks, _MOST_CHUNKS):
+            numbers = np.arange(first, min(first + _MOST_CHUNKS, nchunks), dtype=np.uint64)
+            array._schunk.copy_some(whole._schunk, numbers)
+    return True
 
 
 def _take_over(array: NDArray, source: Any, first: int, n: int) -> bool:

@@ -330,6 +330,8 @@ class VLMeta(MutableMapping[str, Any]):
     def update(self, *args: Any, **kwargs: Any) -> None:
         """As dict.update(), all in one commit: none of them is stored when one cannot be."""
         values = {name: (check_name(name), encode(v)) for name, v in dict(*args, **kwargs).items()}
+        if not values:
+            return
         with self._schunk().transaction():
             old = {name for name in values if name in self}
             added: list[str] = []

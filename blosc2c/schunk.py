@@ -749,7 +749,7 @@ class SChunk(Pickled, Editing, Callbacks, VLBlocks, Explained):
         new = SChunk._new(storage, int(self.c_info().chunksize), full, dparams, metas)
         with new.being_made(), self.handle.keeping_state(nstates, self.urlpath):
             if cparams is None:
-                new.copy_chunks(self)
+                new.copy_all(self)
             else:
                 for nchunk in range(self.nchunks):
                     new.append_data(self.decompress_chunk(nchunk))

@@ -138,7 +138,7 @@ class Joined:
 
     def __init__(self, arrays: Sequence[Any], axis: int) -> None:
         self._arrays, self._axis = arrays, axis
-        sizes = [a.shape[axis] for a in arrays]
+        self._sizes = sizes = [a.shape[axis] for a in arrays]
         self._starts = [0, *itertools.accumulate(sizes)]
         self.shape = (*arrays[0].shape[:axis], self._starts[-1], *arrays[0].shape[axis + 1 :])
 
@@ -153,6 +153,19 @@ class Joined:
         parts = [np.asarray(source[part]) for source, part in self._parts(box)]
         joined: Array = parts[0] if len(parts) == 1 else np.concatenate(parts, self._axis)
         return joined
+
+    def wholes(self, chunks: Shape) -> list[NDArray]:
+        """The arrays, if their chunks of these sizes are those of all, one array after the other; else none."""
+        from .ndarray import NDArray
+
+        axis = self._axis
+        if not all(0 < n <= c for n, c in zip(self.shape[:axis], chunks[:axis], strict=True)):
+            return []
+        if not all(isinstance(a, NDArray) for a in self._arrays) or 0 in self.shape:
+            return []
+        if any(n % chunks[axis] for n in self._sizes[:-1]):
+            return []
+        return [a for a in self._arrays if a.shape[axis]]
 
     def stored_chunks(self, starts: list[Array], stops: list[Array]) -> Iterator[tuple[NDArray, Array]]:
         from .ndarray import NDArray

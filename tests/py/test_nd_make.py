@@ -566,6 +566,15 @@ def test_joining_takes_chunks_over(monkeypatch):
     same(joined, np.concatenate([A[:8]] * 3))
     same(stacked, np.stack([A[:8]] * 2, axis=1))
     assert joined.chunks == b.chunks and stacked.chunks == (4, 1, 5, 6)
+    whole, rest = b2.asarray(A[:4], **PARTS), b2.asarray(A[4:9], **PARTS)  # the last has a chunk that is cut
+    for axis, arrays in (
+        (0, [whole, A[:0], whole, rest]),
+        (0, [rest, whole]),
+        (1, [b, b]),
+        (2, [whole, rest[:4]]),
+    ):
+        arrays = [b2.asarray(a, **PARTS) if 0 not in a.shape else b2.asarray(a) for a in arrays]
+        same(b2.concat(arrays, axis=axis), np.concatenate([a[...] for a in arrays], axis=axis))
     mixed = b2.concat([b, b.astype("<i8")])
     assert mixed.dtype == "<i8"
     same(mixed, np.concatenate([A[:8]] * 2).astype("<i8"))
