@@ -83,16 +83,16 @@ def set_plan(array: NDArray, plan: Box | Gather, value: Any) -> None:
 def fitted(array: NDArray, value: Any, shape: Shape) -> Array:
     """`value` as an array of the dtype and shape that are to be written."""
     source = as_items(value, array.dtype)
+    if source.shape == shape:
+        return source
+    items: Array = np.ndarray(shape, source.dtype)
     try:
-        # NumPy drops axes of size 1 that the value has too many.
-        while source.ndim > len(shape) and source.shape[0] == 1:
-            # With "..." an array even when no axis is left: scalars have the machine's byte order.
-            source = source[0, ...]
-        return np.broadcast_to(source, shape)
+        items[...] = source
     except ValueError:
         raise ParameterError(
             f"a value of shape {np.shape(value)} does not fit a selection of shape {shape}", field="value"
         ) from None
+    return items
 
 
 def as_items(value: Any, dtype: np.dtype[Any]) -> Array:
