@@ -65,25 +65,21 @@ def _set_items(array: NDArray, key: Any, value: Any) -> None:
 
 def set_plan(array: NDArray, plan: Box | Gather, value: Any) -> None:
     """Assign to a selection."""
+    items = fitted(array, value, plan.shape)
+    if 0 in plan.shape:
+        return
     if isinstance(plan, Box):
-        values = fitted(array, value, plan.shape).reshape(plan.counts)
-        if values.size:
-            _write_box(array, plan, values[plan.flip] if plan.flip else values)
-        return
-    values = fitted(array, value, plan.shape)
-    if not values.size:
-        return
-    rows = rows_of(plan, values)
-    if plan.axes == (-1,):  # a scalar boolean: the last of several rows counts
-        _write_box(array, plan.box, rows[-1, ...].reshape(plan.box.counts))
+        _write_box(array, plan, items.reshape(plan.counts)[(*plan.flip, ...)] if items.ndim else items)
+    elif plan.axes == (-1,):  # a scalar boolean: the last of several rows counts
+        _write_box(array, plan.box, rows_of(plan, items)[-1, ...] if items.ndim else items)
     else:
-        write_rows(array, Places.of(plan), rows)
+        write_rows(array, Places.of(plan), rows_of(plan, items) if items.ndim else items)
 
 
 def fitted(array: NDArray, value: Any, shape: Shape) -> Array:
-    """`value` as an array of the dtype and shape that are to be written."""
+    """`value` in the array's dtype, and of the shape that is to be written or without axes: one for all."""
     source = as_items(value, array.dtype)
-    if source.shape == shape:
+    if source.ndim == 0 or source.shape == shape:
         return source
     items: Array = np.ndarray(shape, source.dtype)
     try:

@@ -85,8 +85,8 @@ class OIndex:
             return
         where = np.argsort(plan.order)
         values = fitted(self._array, value, tuple(plan.shape[i] for i in where))
-        if values.size:
-            rows = values.transpose(np.argsort(where))[plan.flip]
+        if 0 not in plan.shape:
+            rows = values.transpose(np.argsort(where))[plan.flip] if values.ndim else values
             write_rows(self._array, plan.places(), rows)
 
 

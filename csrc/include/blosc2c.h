@@ -1008,10 +1008,10 @@ B2C_API B2C_MUST_USE b2c_status b2c_nd_read_places(const b2c_schunk *schunk, b2c
                                                    void *dst, size_t dst_cap, b2c_error *err);
 
 /*
- * Writes src, a C-ordered array of shape count, to a box as in b2c_nd_read().  Chunks of which
- * the box holds all items are replaced, others decoded, changed and compressed again; all
- * or nothing.  B2C_E_RANGE when the box leaves the shape; B2C_E_ARGUMENT when src_len is not
- * the size of the box.
+ * Writes src, a C-ordered array of shape count or one item for all places, to a box as in
+ * b2c_nd_read().  Chunks of which the box holds all items are replaced, others decoded, changed and
+ * compressed again; all or nothing.  B2C_E_RANGE when the box leaves the shape; B2C_E_ARGUMENT when
+ * src_len is neither the size of the box nor that of an item.
  */
 B2C_API B2C_MUST_USE b2c_status b2c_nd_write(b2c_schunk *schunk, b2c_ctx *ctx, const b2c_nd *nd,
                                              const uint64_t *start, const uint64_t *count,
@@ -1019,8 +1019,9 @@ B2C_API B2C_MUST_USE b2c_status b2c_nd_write(b2c_schunk *schunk, b2c_ctx *ctx, c
                                              b2c_error *err);
 
 /*
- * Writes src, of the shape that b2c_nd_read_places() gives, to the boxes at all places.  Of several
- * rows for one place the last counts.  Each chunk is decoded and compressed once; all or nothing.
+ * Writes src, of the shape that b2c_nd_read_places() gives or one item, to the boxes at all places.
+ * Of several rows for one place the last counts.  Each chunk is decoded and compressed once; all or
+ * nothing.
  */
 B2C_API B2C_MUST_USE b2c_status b2c_nd_write_places(b2c_schunk *schunk, b2c_ctx *ctx,
                                                     const b2c_nd *nd, const b2c_nd_places *places,

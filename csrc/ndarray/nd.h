@@ -233,6 +233,10 @@ bool b2i_select_is_little(const b2i_chunk_part *chunk, const b2i_block_rows *row
 void b2i_select_put(const b2i_chunk_part *chunk, const b2i_block_rows *rows, uint8_t *block,
                     const uint8_t *items);
 
+/* Puts one item to all places of a block that are selected. */
+void b2i_select_spread(const b2i_chunk_part *chunk, const b2i_block_rows *rows, uint8_t *block,
+                       const uint8_t *item);
+
 /* That chunk n is there and has the size which the grid asks for. */
 b2c_status b2i_nd_check_chunk(const b2c_schunk *schunk, const b2i_grid *grid, uint64_t nchunk,
                               b2c_error *err);
@@ -261,6 +265,7 @@ b2c_status b2i_nd_read_once(const b2c_schunk *schunk, b2c_ctx *ctx, const b2i_se
 b2c_status b2i_nd_read_strip(const b2c_schunk *schunk, b2c_ctx *ctx, const b2i_selection *sel,
                              uint64_t nbytes_touched, uint8_t *dst, bool *is_read, b2c_error *err);
 
+/* src: all items of the selection, or one that goes everywhere. */
 b2c_status b2i_nd_write(b2c_schunk *schunk, b2c_ctx *ctx, const b2i_selection *sel, b2i_span src,
                         b2c_error *err);
 b2c_status b2i_nd_resize(b2c_schunk *schunk, b2c_ctx *ctx, b2c_nd *nd, const uint64_t *shape,

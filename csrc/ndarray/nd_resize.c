@@ -146,8 +146,8 @@ static b2c_status clear_part(const resizing *r, const uint64_t *start, const uin
     if (is_zero(p, n)) {
         return B2C_OK;
     }
-    memset(p, 0, n);
-    return b2i_nd_write(r->s, r->ctx, &box, b2i_span_of(p, n), err);
+    memset(p, 0, r->new.itemsize);
+    return b2i_nd_write(r->s, r->ctx, &box, b2i_span_of(p, r->new.itemsize), err);
 }
 
 /* The same for a box of any size. */

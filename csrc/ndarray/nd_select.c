@@ -94,7 +94,7 @@ typedef struct b2i_row_job {
     const b2i_block_rows *rows;
     b2i_copy copy;
     uint32_t nlists;
-    bool puts, fills; /* from the selection's bytes; from one item */
+    bool puts, fills; /* to the block; from one item */
 } row_job;
 
 static void move_row(const b2i_copy *copy, const uint8_t *src, uint8_t *dst)
@@ -117,7 +117,7 @@ static void move_rows(const row_job *j, uint32_t l, const uint8_t *src, uint8_t 
     bool last = l + 1 == j->nlists;
     for (const b2i_place *p = j->rows->first[l]; p < end; p++) {
         uint64_t at = j->copy.plane_len == 0 ? p->at : p->at / j->copy.itemsize;
-        const uint8_t *from = src + (j->puts ? p->to : j->fills ? 0 : at);
+        const uint8_t *from = src + (j->fills ? 0 : j->puts ? p->to : at);
         uint8_t *to = dst + (j->puts ? p->at : p->to);
         if (last) {
             move_row(&j->copy, from, to);
@@ -178,4 +178,13 @@ void b2i_select_put(const b2i_chunk_part *c, const b2i_block_rows *rows, uint8_t
     memcpy(j.copy.src_stride, rows->part.copy.dst_stride, sizeof j.copy.src_stride);
     memcpy(j.copy.dst_stride, rows->part.copy.src_stride, sizeof j.copy.dst_stride);
     move_rows(&j, 0, items + rows->part.box_at, block + rows->part.block_at);
+}
+
+void b2i_select_spread(const b2i_chunk_part *c, const b2i_block_rows *rows, uint8_t *block,
+                       const uint8_t *item)
+{
+    row_job j = { rows, rows->part.copy, c->sel->nlists, true, true };
+    memset(j.copy.src_stride, 0, sizeof j.copy.src_stride);
+    memcpy(j.copy.dst_stride, rows->part.copy.src_stride, sizeof j.copy.dst_stride);
+    move_rows(&j, 0, item, block + rows->part.block_at);
 }

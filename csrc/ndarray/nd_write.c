@@ -116,6 +116,7 @@ typedef struct b2i_write_job {
     b2c_ctx *ctx;
     const b2i_selection *sel;
     const uint8_t *src;
+    bool repeats; /* src is one item, which goes everywhere */
     bool appends;
     uint64_t first;      /* chunk of the selection that the batch begins with */
     b2i_scratch *data;   /* of each worker: a chunk in the order of storage */
@@ -130,17 +131,27 @@ static b2c_status replace_chunk(const write_job *w, b2c_ctx *ctx, const b2i_chun
     const b2i_walk *walk = &part->walk;
     gather_job j = { .grid = w->sel->grid, .src = w->src };
     for (uint32_t d = 0; d < j.grid->ndim; d++) {
-        j.src += walk->first[d] * walk->stride[d];
-        j.src_stride[d] = walk->stride[d];
+        j.src_stride[d] = w->repeats ? 0 : walk->stride[d];
+        j.src += walk->first[d] * j.src_stride[d];
         j.valid[d] = walk->valid[d];
     }
     return gather(ctx, &j, data, out, err);
 }
 
+static void put_rows(const write_job *w, const b2i_chunk_part *part, const b2i_block_rows *rows,
+                     uint8_t *block)
+{
+    if (w->repeats) {
+        b2i_select_spread(part, rows, block, w->src);
+    } else {
+        b2i_select_put(part, rows, block, w->src);
+    }
+}
+
 typedef struct b2i_put_job {
+    const write_job *w;
     const b2i_chunk_part *part;
     uint8_t *chunk;
-    const uint8_t *src;
 } put_job;
 
 static b2c_status put_block(void *arg, uint32_t item, uint32_t worker, b2c_error *err)
@@ -151,7 +162,7 @@ static b2c_status put_block(void *arg, uint32_t item, uint32_t worker, b2c_error
     (void)err;
     b2i_select_block(j->part, item, &rows);
     uint8_t *block = j->chunk + rows.part.rank * j->part->sel->grid->block_nbytes;
-    b2i_select_put(j->part, &rows, block, j->src);
+    put_rows(j->w, j->part, &rows, block);
     return B2C_OK;
 }
 
@@ -162,7 +173,7 @@ static b2c_status change_chunk(const write_job *w, b2c_ctx *ctx, const b2i_chunk
     const b2i_grid *g = w->sel->grid;
     size_t n = (size_t)g->chunk_nbytes, len;
     uint32_t nworkers;
-    put_job j = { part, b2i_scratch_get(data, n), w->src };
+    put_job j = { w, part, b2i_scratch_get(data, n) };
     if (j.chunk == NULL) {
         return b2i_fail_memory(err);
     }
@@ -176,10 +187,10 @@ static b2c_status change_chunk(const write_job *w, b2c_ctx *ctx, const b2i_chunk
 
 /* The same where few blocks change: only these are decoded and compressed again. */
 typedef struct b2i_patch_job {
+    const write_job *w;
     b2c_ctx *ctx;
     const b2i_chunk *chunk;
     const b2i_chunk_part *part;
-    const uint8_t *src;
     uint8_t *blocks; /* those that change */
     uint32_t *which; /* as for b2i_chunk_patch() */
 } patch_job;
@@ -192,14 +203,14 @@ static b2c_status change_block(void *arg, uint32_t item, uint32_t worker, b2c_er
     uint8_t *block = j->blocks + item * j->part->sel->grid->block_nbytes;
     uint32_t rank = (uint32_t)rows.part.rank;
     B2I_TRY(b2i_chunk_decode_unit(j->ctx, worker, j->chunk, rank, block, err));
-    b2i_select_put(j->part, &rows, block, j->src);
+    put_rows(j->w, j->part, &rows, block);
     j->which[rank] = item;
     return B2C_OK;
 }
 
-static b2c_status patch_blocks(const write_job *w, patch_job *j, b2i_scratch *packed, b2i_span *out,
-                               b2c_error *err)
+static b2c_status patch_blocks(patch_job *j, b2i_scratch *packed, b2i_span *out, b2c_error *err)
 {
+    const write_job *w = j->w;
     uint32_t nworkers, n = j->part->nblocks;
     size_t nbytes = n * (size_t)w->sel->grid->block_nbytes;
     memset(j->which, 0xFF, j->chunk->head.nblocks * sizeof *j->which);
@@ -221,13 +232,13 @@ static b2c_status patch_chunk(const write_job *w, b2c_ctx *ctx, const b2i_chunk_
         return B2C_OK;
     }
     B2I_TRY(b2i_stored_chunk_open(w->s, part->nchunk, &ctx->limits, &c, err));
-    patch_job j = { ctx, &c.chunk, part, w->src, NULL, NULL };
+    patch_job j = { w, ctx, &c.chunk, part, NULL, NULL };
     if (c.chunk.head.blocksize == g->block_nbytes &&
         b2i_chunk_can_patch(&c.chunk, &w->s->now.cparams)) {
         j.blocks = b2i_scratch_get(data, part->nblocks * (size_t)g->block_nbytes);
         j.which = b2i_malloc(c.chunk.head.nblocks * sizeof *j.which);
         st = j.blocks == NULL || j.which == NULL ? b2i_fail_memory(err)
-                                                 : patch_blocks(w, &j, packed, out, err);
+                                                 : patch_blocks(&j, packed, out, err);
         b2i_free(j.which);
     }
     b2i_stored_chunk_close(&c);
@@ -412,7 +423,10 @@ b2c_status b2i_nd_write(b2c_schunk *schunk, b2c_ctx *ctx, const b2i_selection *s
     write_job w = { .s = schunk, .ctx = ctx, .sel = sel, .src = src.p };
     b2i_steps steps = { .edits = schunk->edits };
     B2I_TRY(b2i_schunk_check_writable(schunk, err));
-    B2I_TRY(check_len(sel->nbytes, src.n, err));
+    w.repeats = src.n == sel->grid->itemsize && sel->nbytes > src.n;
+    if (!w.repeats) {
+        B2I_TRY(check_len(sel->nbytes, src.n, err));
+    }
     if (sel->grid->chunk_nbytes > schunk->limits.max_chunk_nbytes) {
         return b2i_fail_sizes(err, B2C_E_LIMIT, B2C_NO_OFFSET,
                               "the array's chunks are larger than the limit",

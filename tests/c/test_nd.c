@@ -346,8 +346,9 @@ static void write_box(model *m, const uint64_t *start, const uint64_t *count, co
     fill(src, n);
     CHECK_EQ(b2c_nd_write(m->s, parallel, &m->nd, start, count, step, src, n + 1, NULL),
              B2C_E_ARGUMENT);
+    size_t given = n > 0 && below(3) == 0 ? m->nd.itemsize : n; /* one item for all, or each */
     CHECK_EQ(
-        b2c_nd_write(m->s, below(2) ? ctx : parallel, &m->nd, start, count, step, src, n, NULL),
+        b2c_nd_write(m->s, below(2) ? ctx : parallel, &m->nd, start, count, step, src, given, NULL),
         B2C_OK);
     for (uint64_t i = 0; i < total; i++) {
         uint64_t coord[16], at = 0;
@@ -355,7 +356,7 @@ static void write_box(model *m, const uint64_t *start, const uint64_t *count, co
         for (uint32_t d = 0; d < m->nd.ndim; d++) {
             at += (start[d] + coord[d] * step[d]) * stride[d];
         }
-        memcpy(m->items + at, src + i * m->nd.itemsize, m->nd.itemsize);
+        memcpy(m->items + at, src + (given == n ? i * m->nd.itemsize : 0), m->nd.itemsize);
     }
     free(src);
 }
@@ -713,12 +714,13 @@ static void write_places(model *m, const place_list *list)
     fill(src, n);
     CHECK_EQ(b2c_nd_write_places(m->s, parallel, &m->nd, &list->p, src, n + 1, NULL),
              B2C_E_ARGUMENT);
-    CHECK_EQ(b2c_nd_write_places(m->s, below(2) ? ctx : parallel, &m->nd, &list->p, src, n, NULL),
-             B2C_OK);
+    size_t given = n > 0 && below(3) == 0 ? m->nd.itemsize : n; /* one item for all, or each */
+    b2c_ctx *any = below(2) ? ctx : parallel;
+    CHECK_EQ(b2c_nd_write_places(m->s, any, &m->nd, &list->p, src, given, NULL), B2C_OK);
     for (uint64_t k = 0; k < list->p.nplaces; k++) { /* in order: the last of a place counts */
         for (uint64_t i = 0; i < list->row; i++) {
-            memcpy(m->items + place_of(m, list, k, i), src + k * row + i * m->nd.itemsize,
-                   m->nd.itemsize);
+            memcpy(m->items + place_of(m, list, k, i),
+                   src + (given == n ? k * row + i * m->nd.itemsize : 0), m->nd.itemsize);
         }
     }
     free(src);

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import resource
+import tracemalloc
 
 import blosc2
 import numpy as np
@@ -86,6 +87,42 @@ def test_values_are_converted_and_broadcast():
     with pytest.raises(IndexError):
         b[6] = 0
     same(b[...], want)
+
+
+@pytest.mark.parametrize("dtype", ["u1", ">i4", "<M8[s]", "S3", [("a", "<i2"), ("b", "<f8")]], ids=str)
+def test_one_value_for_all(dtype):
+    """By slices with steps of both signs, lists, masks and combinations; of empty selections nothing."""
+    want = values(np.dtype(dtype), (9, 10), 1).copy()
+    one, b = values(np.dtype(dtype), (1,), 7)[0], b2.asarray(want, chunks=(4, 6), blocks=(2, 3))
+    for key in (
+        np.s_[1:3],
+        np.s_[::-2, 1::3],
+        np.s_[[1, 7, 1]],
+        np.s_[:, [0, 9]],
+        want == one,
+        np.s_[3:3],
+        True,
+        np.s_[:],
+    ):
+        want[key] = one
+        b[key] = one
+        same(b[...], want)
+        want[:], b[:] = values(want.dtype, want.shape, 2), values(want.dtype, want.shape, 2)
+    for key in (np.s_[[2, 0], 3:9], np.s_[[1], [5, 6]], np.s_[[], [1]]):
+        want[np.ix_(*(np.arange(n)[k] for n, k in zip(want.shape, key, strict=True)))] = one
+        b.oindex[key] = one
+        same(b[...], want)
+
+
+def test_one_value_takes_no_memory_for_all():
+    b = b2.zeros((3000, 1000))
+    tracemalloc.start()
+    b[1:], b[5:, 3:999:2], b.oindex[::2, [1, 5]] = 1, 2, 3
+    b[np.arange(2000)] = 4
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < b.nbytes / 20
+    assert (b[:2000] == 4).all() and b[2500, 3:6].tolist() == [2, 1, 3]
 
 
 @pytest.mark.parametrize("dtype", [">i4", "<i4", ">f8", ">U2"])
