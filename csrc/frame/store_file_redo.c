@@ -31,7 +31,6 @@
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include "store_file.h"
-#include "checked.h"
 #include "checksum.h"
 
 enum { RECORD_VERSION = 1, HASHED_LEN = 120 };
