@@ -409,33 +409,35 @@ b2c_status b2i_schunk_compress(const b2c_schunk *s, b2c_ctx *ctx, uint64_t nchun
     return B2C_OK;
 }
 
-b2c_status b2i_schunk_insert_data(b2c_schunk *s, b2c_ctx *ctx, uint64_t nchunk, b2i_span src,
-                                  b2c_error *err)
+/* A chunk of src at a place that there is. */
+static b2c_status place_data(b2c_schunk *s, b2c_ctx *ctx, b2i_redo where, b2i_span src,
+                             b2c_error *err)
 {
     b2i_scratch scratch = { 0 };
     b2i_span chunk;
-    B2I_TRY(b2i_schunk_check_writable(s, err));
-    b2c_status st = b2i_schunk_compress(s, ctx, nchunk, &s->pre, src, &scratch, &chunk, err);
+    b2c_status st = b2i_schunk_compress(s, ctx, where.nchunk, &s->pre, src, &scratch, &chunk, err);
     if (st == B2C_OK) {
-        st = nchunk == s->now.nchunks ? b2i_schunk_append_chunk(s, chunk, err)
-                                      : b2i_schunk_insert_chunk(s, nchunk, chunk, err);
+        st = place_chunk(s, where, chunk, err);
     }
     b2i_scratch_free(&scratch);
     return st;
 }
 
+b2c_status b2i_schunk_insert_data(b2c_schunk *s, b2c_ctx *ctx, uint64_t nchunk, b2i_span src,
+                                  b2c_error *err)
+{
+    B2I_TRY(b2i_schunk_check_writable(s, err));
+    B2I_TRY(b2i_schunk_check_nchunk(s, nchunk, s->now.nchunks + 1, err));
+    const b2i_redo_kind kind = nchunk == s->now.nchunks ? B2I_REDO_APPEND : B2I_REDO_INSERT;
+    return place_data(s, ctx, (b2i_redo){ kind, nchunk }, src, err);
+}
+
 b2c_status b2i_schunk_update_data(b2c_schunk *s, b2c_ctx *ctx, uint64_t nchunk, b2i_span src,
                                   b2c_error *err)
 {
-    b2i_scratch scratch = { 0 };
-    b2i_span chunk;
     B2I_TRY(b2i_schunk_check_writable(s, err));
-    b2c_status st = b2i_schunk_compress(s, ctx, nchunk, &s->pre, src, &scratch, &chunk, err);
-    if (st == B2C_OK) {
-        st = b2i_schunk_update_chunk(s, nchunk, chunk, err);
-    }
-    b2i_scratch_free(&scratch);
-    return st;
+    B2I_TRY(b2i_schunk_check_nchunk(s, nchunk, s->now.nchunks, err));
+    return place_data(s, ctx, (b2i_redo){ B2I_REDO_UPDATE, nchunk }, src, err);
 }
 
 /* ---- without new chunks ---- */

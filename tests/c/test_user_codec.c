@@ -639,6 +639,20 @@ static void test_schunk(void)
     b2c_schunk_free(s);
 }
 
+/* Functions of the user's are not called for a chunk of a number that there cannot be. */
+static void test_no_such_chunk(void)
+{
+    b2c_error err;
+    b2c_schunk *s = new_schunk(params(B2C_CODEC_BLOSCLZ, B2C_FILTER_SHUFFLE));
+    reset(&hook);
+    b2c_schunk_set_prefilter(s, plus_one, &hook);
+    CHECK_EQ(b2c_schunk_insert(s, serial, 1, data, CHUNKSIZE, &err), B2C_E_RANGE);
+    CHECK(err.expected == 0 && err.actual == 1);
+    CHECK_EQ(b2c_schunk_update(s, serial, 0, data, CHUNKSIZE, &err), B2C_E_RANGE);
+    CHECK_EQ(hook.n, 0);
+    b2c_schunk_free(s);
+}
+
 /* Edits of parts decode what is stored, not what reading shows. */
 static void test_post_and_edits(void)
 {
@@ -706,6 +720,7 @@ int main(void)
     test_context_hooks();
     test_kinds();
     test_schunk();
+    test_no_such_chunk();
     test_post_and_edits();
     test_fill();
     b2c_ctx_free(parallel);
