@@ -240,9 +240,6 @@ static uint32_t unit_at(const b2i_chunk *c, uint64_t at)
     return lo;
 }
 
-/* Work below this is done by the caller: waking a worker costs as much as decoding it. */
-enum { PARALLEL_NBYTES = 256 * 1024 };
-
 b2c_status b2i_chunk_decode_range(b2c_ctx *ctx, const b2i_chunk *chunk, uint64_t at, uint64_t n,
                                   uint8_t *dst, b2c_error *err)
 {
@@ -267,7 +264,7 @@ b2c_status b2i_chunk_decode_range(b2c_ctx *ctx, const b2i_chunk *chunk, uint64_t
         B2I_TRY(b2i_chunk_decode_begin(ctx, chunk, err));
         j.ref = b2i_span_of(ctx->ref.p, chunk->head.blocksize);
     }
-    if (n >= PARALLEL_NBYTES) {
+    if (n >= B2I_PARALLEL_NBYTES) {
         B2I_TRY(b2i_ctx_prepare(ctx, nunits, &nworkers, err));
     }
     return b2i_pool_run(ctx->pool, nworkers, nunits, run_unit, &j, err);
@@ -309,7 +306,7 @@ b2c_status b2i_chunk_check(b2c_ctx *ctx, const b2i_chunk *chunk, b2c_error *err)
         B2I_TRY(b2i_chunk_decode_begin(ctx, chunk, err));
         j.ref = b2i_span_of(ctx->ref.p, chunk->head.blocksize);
     }
-    bool is_large = chunk->head.nbytes >= PARALLEL_NBYTES;
+    bool is_large = chunk->head.nbytes >= B2I_PARALLEL_NBYTES;
     B2I_TRY(b2i_ctx_prepare(ctx, is_large ? nunits : 1, &nworkers, err));
     return b2i_pool_run(ctx->pool, nworkers, nunits, check_unit, &j, err);
 }

@@ -374,15 +374,12 @@ static b2c_status encode_block(void *arg, uint32_t i, uint32_t worker, b2c_error
     return st;
 }
 
-/* Smaller chunks are made by the caller alone, as they are decoded (chunk_dec.c). */
-enum { PARALLEL_NBYTES = 256 * 1024 };
-
 /* All blocks behind 'used'; j->overflow and j->all_zero tell how it went. */
 static b2c_status encode_blocks(b2c_ctx *ctx, encode_job *j, b2c_error *err)
 {
     uint32_t nworkers = 1;
     const b2i_plan *p = j->plan;
-    B2I_TRY(b2i_ctx_prepare(ctx, p->src.n < PARALLEL_NBYTES ? 1 : p->nblocks, &nworkers, err));
+    B2I_TRY(b2i_ctx_prepare(ctx, p->src.n < B2I_PARALLEL_NBYTES ? 1 : p->nblocks, &nworkers, err));
     j->is_serial = nworkers == 1;
     if (pthread_mutex_init(&j->lock, NULL) != 0) {
         return b2i_fail_memory(err);

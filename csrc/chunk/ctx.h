@@ -50,6 +50,12 @@ struct b2c_ctx {
 };
 
 /*
+ * Chunks and parts of them that decode to less are the work of the caller alone: waking a worker
+ * costs as much as decoding them.
+ */
+enum { B2I_PARALLEL_NBYTES = 256 * 1024 };
+
+/*
  * Makes room for the workers of a loop of nitems items and returns in *nworkers how
  * many it may use (at least 1).  Call before b2i_pool_run().
  */
