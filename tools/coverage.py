@@ -17,6 +17,7 @@ from pathlib import Path
 
 LEAST = 95.0
 PARSERS = (
+    "chunk/chunk_open.c",
     "chunk/chunk_parse.c",
     "codec/blosclz_dec.c",
     "codec/codec_ndlz.c",

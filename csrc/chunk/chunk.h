@@ -31,7 +31,7 @@ typedef struct b2i_chunk_head {
     bool has_dict;
     bool has_vlblocks;
     bool is_instrumented;
-    bool maybe_unsplit; /* Blosc1: the flag says split, the Blosc1 rule not; see chunk_parse.c */
+    bool maybe_unsplit; /* Blosc1: the flag says split, the Blosc1 rule not; see chunk_open.c */
     b2i_pipeline pipeline;
 } b2i_chunk_head;
 
