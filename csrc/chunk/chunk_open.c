@@ -10,14 +10,32 @@
 #include "chunk_parse.h"
 #include "checked.h"
 
-/* Whether a failure says something about the chunk. */
-static bool is_of_chunk(b2c_status st)
+/* Reads a source, and remembers whether it has failed. */
+typedef struct b2i_watch {
+    const b2i_source *source;
+    bool failed;
+} watch;
+
+static b2c_status read_watched(void *arg, uint64_t at, size_t n, b2i_scratch *scratch,
+                               b2i_span *out, b2c_error *err)
 {
-    return st != B2C_E_MEMORY && st != B2C_E_IO;
+    watch *w = arg;
+    b2c_status st = w->source->read(w->source->arg, at, n, scratch, out, err);
+    w->failed = w->failed || st != B2C_OK;
+    return st;
+}
+
+/*
+ * Whether a failure says something about the chunk.  That of a codec or a filter of the user's
+ * does: in the wrong reading they get what they have not made.
+ */
+static bool is_of_chunk(const watch *w, b2c_status st)
+{
+    return st != B2C_E_MEMORY && !w->failed;
 }
 
 /* Whether every block of an open chunk decodes, with a context of its own. */
-static b2c_status probe(const b2i_chunk *c, bool *fits, b2c_error *err)
+static b2c_status probe(const b2i_chunk *c, b2c_error *err)
 {
     b2c_ctx *ctx = NULL;
     b2i_scratch block = { 0 };
@@ -34,8 +52,6 @@ static b2c_status probe(const b2i_chunk *c, bool *fits, b2c_error *err)
     for (uint32_t i = 0; st == B2C_OK && i < c->head.nblocks; i++) {
         st = b2i_chunk_decode_unit(ctx, 0, c, i, p, err);
     }
-    *fits = st == B2C_OK;
-    st = is_of_chunk(st) ? B2C_OK : st;
 out:
     b2i_scratch_free(&block);
     b2c_ctx_free(ctx);
@@ -62,43 +78,38 @@ static bool other_reading(const b2i_chunk_head *head, b2i_chunk_head *other)
     return (uint64_t)head->header_len + 4 * (uint64_t)other->nblocks <= head->cbytes;
 }
 
-static b2c_status choose_reading(const b2i_source *source, const b2i_chunk_head *head,
+static b2c_status choose_reading(const b2i_source *source, const b2i_chunk_head *likely,
                                  const b2i_chunk_head *other, b2i_chunk *out, b2c_error *err)
 {
-    b2i_chunk c = { 0 };
-    bool fits = false;
-    b2c_status st = b2i_chunk_parse(source, head, &c, err);
-    if (st == B2C_OK) {
-        st = probe(&c, &fits, err);
-    }
-    if (!is_of_chunk(st) || fits) {
-        goto out;
-    }
-    b2i_chunk d = { 0 };
-    bool other_fits = false;
+    watch w = { .source = source };
+    const b2i_source watched = { read_watched, &w, source->len };
+    b2i_chunk c = { 0 }, d = { 0 };
     b2c_error why;
-    b2c_status st2 = b2i_chunk_parse(source, other, &d, &why);
-    if (st2 == B2C_OK) {
-        st2 = probe(&d, &other_fits, &why);
-    }
-    if (other_fits) {
-        b2i_chunk_close(&c);
-        c = d;
-        st = B2C_OK;
-        goto out;
-    }
-    b2i_chunk_close(&d);
-    if (!is_of_chunk(st2)) { /* else neither decodes: the likely reading explains the damage */
-        st = st2;
-        if (err != NULL) {
-            *err = why;
+    const b2c_status parsed = b2i_chunk_parse(&watched, likely, &c, err);
+    b2c_status st = parsed == B2C_OK ? probe(&c, err) : parsed;
+    if (st != B2C_OK && is_of_chunk(&w, st)) {
+        b2c_status st2 = b2i_chunk_parse(&watched, other, &d, &why);
+        st2 = st2 == B2C_OK ? probe(&d, &why) : st2;
+        if (st2 == B2C_OK) {
+            b2i_chunk_close(&c);
+            c = d;
+            d = (b2i_chunk){ 0 };
+            st = B2C_OK;
+        } else if (is_of_chunk(&w, st2)) {
+            st = parsed; /* neither decodes: the likely reading explains the damage */
+        } else {
+            st = st2;
+            if (err != NULL) {
+                *err = why;
+            }
         }
     }
-out:
+    b2i_chunk_close(&d);
     if (st != B2C_OK) {
         b2i_chunk_close(&c);
         return st;
     }
+    c.source = *source;
     *out = c;
     return B2C_OK;
 }

@@ -543,6 +543,57 @@ static void test_no_memory_for_readings(void)
 }
 #endif
 
+/* A source whose call number 'fails_at' fails as a function of the user's does. */
+typedef struct flaky {
+    b2i_span bytes;
+    int ncalls, fails_at;
+} flaky;
+
+static b2c_status flaky_read(void *arg, uint64_t at, size_t n, b2i_scratch *scratch, b2i_span *out,
+                             b2c_error *err)
+{
+    flaky *f = arg;
+    b2i_source below = b2i_source_mem(&f->bytes);
+    return f->ncalls++ == f->fails_at ? b2i_fail(err, B2C_E_CALLBACK, at, "the function failed")
+                                      : below.read(below.arg, at, n, scratch, out, err);
+}
+
+/*
+ * Blocks of 1000 bytes, which are no multiple of the type size, and all runs: they decode as well
+ * as blocks of 999.  That a block could not be had is no reason to take them for such.
+ */
+static void test_no_source_for_readings(void)
+{
+    enum { SIZE = 1000, NBLOCKS = 9, N = NBLOCKS * 999, DATA = 32 + 4 * NBLOCKS, RUN = 5 };
+    static uint8_t chunk[DATA + NBLOCKS * RUN] = { 5, 1, 0x15, 3 }, back[N];
+    b2i_st32le(chunk + 4, N);
+    b2i_st32le(chunk + 8, SIZE);
+    b2i_st32le(chunk + 12, sizeof chunk);
+    for (uint32_t i = 0; i < NBLOCKS; i++) {
+        b2i_st32le(chunk + 32 + 4 * i, DATA + RUN * i);
+        b2i_st32le(chunk + DATA + RUN * i, 0 - (i + 1));
+        chunk[DATA + RUN * i + 4] = 1;
+    }
+    flaky f = { .bytes = b2i_span_of(chunk, sizeof chunk) };
+    b2i_source source = { flaky_read, &f, sizeof chunk };
+    for (bool done = false; !done; f.fails_at++) {
+        b2i_chunk c;
+        b2c_error err;
+        f.ncalls = 0;
+        b2c_status st = b2i_chunk_open(&source, NULL, &c, &err);
+        done = f.ncalls <= f.fails_at;
+        CHECK_EQ(st, done ? B2C_OK : B2C_E_CALLBACK);
+        if (st == B2C_OK) {
+            CHECK_EQ(c.head.blocksize, SIZE);
+            f.ncalls = f.fails_at + 1;
+            CHECK_EQ(b2i_chunk_decode(ctx, &c, back, N, &err), B2C_OK);
+            CHECK(back[0] == 1 && back[999] == 1 && back[1000] == 2 && back[N - 1] == NBLOCKS);
+            b2i_chunk_close(&c);
+        }
+    }
+    CHECK_EQ(f.fails_at, NBLOCKS + 3); /* header, table, blocks, and not at all */
+}
+
 static void test_arguments(void)
 {
     b2c_cparams cp;
@@ -597,6 +648,7 @@ int main(void)
 #ifdef B2I_FAIL_ALLOC
     test_no_memory_for_readings();
 #endif
+    test_no_source_for_readings();
     test_arguments();
     b2c_ctx_free(ctx);
     b2c_ctx_free(parallel);

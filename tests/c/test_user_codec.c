@@ -399,6 +399,25 @@ static void load(int kind, uint8_t id)
     }
 }
 
+/*
+ * The block size that is told is no multiple of the type size, the blocks were cut below: the codec
+ * refuses what it gets as long as they are taken for larger ones, and none is lost for that.
+ */
+static void test_other_reading(void)
+{
+    enum { SIZE = 999, TOLD = 1000, LEN = 9 * SIZE };
+    b2c_error err;
+    size_t len, got = 0;
+    b2c_cparams cp = params(RLE, B2C_FILTER_NONE);
+    cp.typesize = 3;
+    cp.blocksize = SIZE;
+    reset(&rle);
+    CHECK_EQ(b2c_compress(serial, &cp, data, LEN, chunk, sizeof chunk, &len, &err), B2C_OK);
+    chunk[8] = TOLD & 255;
+    CHECK_EQ(b2c_decompress(serial, chunk, len, out, N, &got, &err), B2C_OK);
+    CHECK(got == LEN && memcmp(out, data, LEN) == 0);
+}
+
 static void test_unknown(void)
 {
     b2c_cparams cp = params(RLE, ADD);
@@ -715,6 +734,7 @@ int main(void)
     test_delta();
     test_failures();
     test_damage();
+    test_other_reading();
     test_unknown();
     test_threads();
     test_context_hooks();
