@@ -6,7 +6,7 @@
 #ifndef B2I_FRAME_H
 #define B2I_FRAME_H
 
-#include "io.h"
+#include "fs.h"
 #include "schunk.h"
 
 enum {

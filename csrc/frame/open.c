@@ -4,6 +4,7 @@
  */
 #include "legacy.h"
 #include "unborn.h"
+#include "lock.h"
 
 #include <errno.h>
 

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include "frame.h"
+#include "lock.h"
 
 /* ---- reading anew ---- */
 

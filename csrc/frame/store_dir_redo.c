@@ -11,6 +11,7 @@
  */
 #include "store_dir.h"
 #include "checksum.h"
+#include "lock.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -4,6 +4,7 @@
  */
 #include "store_dir.h"
 #include "unborn.h"
+#include "lock.h"
 
 #include <errno.h>
 #include <stdlib.h>

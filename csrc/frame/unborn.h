@@ -6,7 +6,7 @@
 #ifndef B2I_UNBORN_H
 #define B2I_UNBORN_H
 
-#include "io.h"
+#include "fs.h"
 
 /* The place of a new frame is its path with this. */
 #define B2I_UNBORN_SUFFIX ".b2new"

@@ -7,8 +7,9 @@
 #if !defined(_GNU_SOURCE)
 #define _GNU_SOURCE /* flock under -std=c99 */
 #endif
-#include "io.h"
+#include "lock.h"
 #include "alloc.h"
+#include "fs.h"
 
 #include <errno.h>
 #include <fcntl.h>

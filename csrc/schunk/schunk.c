@@ -4,7 +4,7 @@
  */
 #include "schunk.h"
 #include "checked.h"
-#include "io.h"
+#include "lock.h"
 #include "unique.h"
 
 #include <errno.h>

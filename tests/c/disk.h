@@ -6,7 +6,8 @@
 #ifndef DISK_H
 #define DISK_H
 
-#include "io.h"
+#include "fs.h"
+#include "io_hook.h"
 #include "world.h"
 
 enum {

@@ -3,6 +3,8 @@
  * theirs that have names of ours.
  * SPDX-License-Identifier: BSD-3-Clause
  */
+#include "io_hook.h"
+#include "lock.h"
 #include "new_schunk.h"
 #include "store_dir.h"
 

@@ -7,7 +7,7 @@
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include "alloc.h"
-#include "io.h"
+#include "io_hook.h"
 #include "world.h"
 
 enum { SHORT_WRITE = -1, NO_MEMORY = -2, MAX_REPORTS = 3, EINTR_BURST = 4 };

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include "gate.h"
-#include "io.h"
+#include "io_hook.h"
 #include "world.h"
 
 #include <pthread.h>

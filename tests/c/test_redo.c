@@ -5,7 +5,7 @@
 #include "alloc.h"
 #include "checksum.h"
 #include "frame.h"
-#include "io.h"
+#include "io_hook.h"
 #include "world.h"
 
 #include <poll.h>

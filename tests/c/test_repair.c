@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include "alloc.h"
-#include "io.h"
+#include "io_hook.h"
 #include "store_dir.h"
 #include "world.h"
 

@@ -3,6 +3,8 @@
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include "edits.h"
+#include "fs.h"
+#include "io_hook.h"
 #include "nd_array.h"
 
 #include <fcntl.h>

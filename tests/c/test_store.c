@@ -5,6 +5,7 @@
  */
 #include "alloc.h"
 #include "edits.h"
+#include "io_hook.h"
 
 #include <errno.h>
 #include <fcntl.h>
