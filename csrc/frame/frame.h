@@ -194,6 +194,10 @@ b2c_status b2i_frame_emit(const b2c_schunk *s, const b2i_frame_plan *plan, bool 
                           b2i_io *io, b2c_error *err);
 void b2i_frame_plan_free(b2i_frame_plan *plan);
 
+/* As b2c_schunk_to_frame(). */
+b2c_status b2i_schunk_to_frame(const b2c_schunk *s, uint8_t *dst, size_t dst_cap, size_t *dst_len,
+                               b2c_error *err);
+
 /* ---- checksum records of chunks (record.c) ---- */
 
 enum {
@@ -337,16 +341,24 @@ b2c_status b2i_store_dir_list(int dir, b2i_entry **entries, size_t *n, b2c_error
 /* Removes all files that belong to a frame in a directory. */
 void b2i_store_dir_clear(int dir);
 
-/* ---- what the api calls (open.c) ---- */
+/* ---- making (create.c) ---- */
 
 b2c_status b2i_schunk_create(const b2c_schunk_params *params, b2c_schunk **out, b2c_error *err);
 /* Removes a frame that was made and, closed, is no use. */
 void b2i_schunk_remove(uint8_t storage, const char *path);
 
+/* ---- opening (open.c) ---- */
+
 b2c_status b2i_schunk_open_path(const char *path, uint64_t offset, int mode,
                                 const b2c_limits *limits, b2c_schunk **out, b2c_error *err);
 /* A second super-chunk for what an open one refers to, without a lock. */
 b2c_status b2i_schunk_reopen(const b2c_schunk *s, b2c_schunk **out, b2c_error *err);
+/*
+ * What it is opened again from: the same file for those that edit it or have its lock; for other
+ * readers what is at the path then.
+ */
+b2c_status b2i_schunk_keep_origin(b2c_schunk *s, const char *path, uint64_t offset, int mode,
+                                  b2c_error *err);
 
 b2c_status b2i_schunk_open_io(const b2c_io_table *table, uint64_t offset, const b2c_limits *limits,
                               b2c_schunk **out, b2c_error *err);
@@ -369,9 +381,5 @@ b2c_status b2i_schunk_recheck(b2c_schunk *s, bool *lost, b2c_error *err);
 
 /* Reads the stored frame anew; as b2c_schunk_refresh(). */
 b2c_status b2i_schunk_refresh(b2c_schunk *s, int *change, b2c_error *err);
-
-/* As b2c_schunk_to_frame(). */
-b2c_status b2i_schunk_to_frame(const b2c_schunk *s, uint8_t *dst, size_t dst_cap, size_t *dst_len,
-                               b2c_error *err);
 
 #endif

@@ -338,3 +338,27 @@ b2c_status b2i_frame_emit(const b2c_schunk *s, const b2i_frame_plan *plan, bool 
     B2I_TRY(io->ops->write(io, im->header.n + plan->payload_len, im->tail.p, im->tail.n, err));
     return io->ops->write(io, 0, im->header.p, im->header.n, err);
 }
+
+b2c_status b2i_schunk_to_frame(const b2c_schunk *s, uint8_t *dst, size_t dst_cap, size_t *dst_len,
+                               b2c_error *err)
+{
+    b2i_frame_plan plan;
+    b2i_io *io = NULL;
+    b2c_status st;
+    B2I_TRY(b2i_frame_plan_make(s, s->store->checksums, &plan, err));
+    if (plan.frame_len > dst_cap) {
+        *dst_len = plan.frame_len > SIZE_MAX ? SIZE_MAX : (size_t)plan.frame_len;
+        st = b2i_fail_sizes(err, B2C_E_OUTPUT_SIZE, B2C_NO_OFFSET,
+                            "the output buffer is smaller than the frame", plan.frame_len, dst_cap);
+        goto out;
+    }
+    B2I_GO(st, b2i_io_mem_over(dst, dst_cap, &io, err));
+    B2I_GO(st, b2i_frame_emit(s, &plan, s->store->checksums, io, err));
+    *dst_len = (size_t)plan.frame_len;
+out:
+    if (io != NULL) {
+        (void)io->ops->close(io, NULL);
+    }
+    b2i_frame_plan_free(&plan);
+    return st;
+}

@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include "store_dir.h"
-#include "unborn.h"
 #include "lock.h"
+#include "unborn.h"
 
 #include <errno.h>
 #include <stdlib.h>
