@@ -69,7 +69,7 @@ def set_plan(array: NDArray, plan: Box | Gather, value: Any) -> None:
     if 0 in plan.shape:
         return
     if isinstance(plan, Box):
-        _write_box(array, plan, items.reshape(plan.counts)[(*plan.flip, ...)] if items.ndim else items)
+        _write_box(array, plan, items.reshape(plan.counts)[plan.flip or ...] if items.ndim else items)
     elif plan.axes == (-1,):  # a scalar boolean: the last of several rows counts
         _write_box(array, plan.box, rows_of(plan, items)[-1, ...] if items.ndim else items)
     else:
