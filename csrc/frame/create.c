@@ -285,6 +285,21 @@ static b2c_status lock_new(const b2c_schunk_params *p, b2c_schunk *s, b2c_error 
     return B2C_OK;
 }
 
+/* What the frame is opened again from: a link that it replaces is not followed. */
+static b2c_status keep_path(const b2c_schunk_params *p, b2c_schunk *s, b2c_error *err)
+{
+    const int mode = p->lock != 0 ? B2C_OPEN_UPDATE | B2C_OPEN_LOCK : B2C_OPEN_UPDATE;
+    b2i_at_path there = { .kind = B2I_NOTHING };
+    if (p->replaces) {
+        B2I_TRY(b2i_fs_look(B2I_FS_CWD, p->path, &there, err));
+    }
+    if (there.kind != B2I_LINK) {
+        return b2i_schunk_keep_origin(s, p->path, 0, mode, err);
+    }
+    s->mode = mode;
+    return b2i_fs_absolute_path(p->path, &s->path, err);
+}
+
 b2c_status b2i_schunk_create(const b2c_schunk_params *params, b2c_schunk **out, b2c_error *err)
 {
     b2c_schunk *s;
@@ -301,13 +316,7 @@ b2c_status b2i_schunk_create(const b2c_schunk_params *params, b2c_schunk **out, 
     b2c_status st = B2C_OK;
     bool is_made = false;
     if (params->storage != B2C_STORAGE_MEMORY) {
-        int mode = params->lock != 0 ? B2C_OPEN_UPDATE | B2C_OPEN_LOCK : B2C_OPEN_UPDATE;
-        b2i_at_path there = { .kind = B2I_NOTHING };
-        st = params->replaces ? b2i_fs_look(B2I_FS_CWD, params->path, &there, err) : B2C_OK;
-        if (st == B2C_OK) {
-            st = there.kind == B2I_LINK ? b2i_fs_absolute_path(params->path, &s->path, err)
-                                        : b2i_schunk_keep_origin(s, params->path, 0, mode, err);
-        }
+        st = keep_path(params, s, err);
     }
     if (st == B2C_OK && params->lock != 0 && params->storage == B2C_STORAGE_FILE) {
         st = lock_new(params, s, err);

@@ -702,6 +702,35 @@ static void test_same_lengths(uint8_t storage)
     }
 }
 
+/* Who has made a frame in the place of a symbolic link goes on with it after others have. */
+static void test_replaced_link(uint8_t storage)
+{
+    const char *path = path_of(storage == B2C_STORAGE_FILE ? "link" : "dlink");
+    uint8_t data[CHUNK] = { 0 };
+    b2c_schunk_info info;
+    b2c_schunk_params p;
+    b2c_schunk *s = NULL;
+    int change;
+    CHECK_EQ(symlink("nothing", path), 0);
+    b2c_schunk_params_init(&p);
+    p.storage = storage;
+    p.path = path;
+    p.chunksize = CHUNK;
+    p.replaces = 1;
+    p.lock = 1;
+    CHECK_EQ(b2c_schunk_new(&p, &s, &err), B2C_OK);
+    for (int i = 0; i < 3; i++) {
+        CHECK_EQ(b2c_schunk_append(s, ctx, data, CHUNK, &err), B2C_OK);
+        b2c_schunk *other = open_as(path, B2C_OPEN_UPDATE | B2C_OPEN_LOCK);
+        CHECK_EQ(b2c_schunk_append(other, ctx, data, CHUNK, &err), B2C_OK);
+        CHECK_EQ(b2c_schunk_close(other, &err), B2C_OK);
+    }
+    CHECK_EQ(b2c_schunk_refresh(s, &change, &err), B2C_OK);
+    b2c_schunk_info_get(s, &info);
+    CHECK_EQ(info.nchunks, 6);
+    CHECK_EQ(b2c_schunk_close(s, &err), B2C_OK);
+}
+
 int main(void)
 {
     CHECK(mkdtemp(dir) != NULL);
@@ -715,6 +744,8 @@ int main(void)
     test_failed_first_edit(false);
     test_failed_first_edit(true);
     test_replaced_array();
+    test_replaced_link(B2C_STORAGE_FILE);
+    test_replaced_link(B2C_STORAGE_DIR);
     test_changed_array();
     test_slashes();
     test_processes();
