@@ -1,0 +1,123 @@
+/*
+ * lz_pairs.h: the search of lz_search.h with more effort: two tables at once, for long matches and
+ * for short ones.
+ * SPDX-License-Identifier: BSD-3-Clause
+ *
+ * A part of that template.
+ */
+#ifndef B2I_LZ_PAIRS_H
+#define B2I_LZ_PAIRS_H
+
+enum {
+    PAIR_LEN = 5,  /* shortest match */
+    FAR_LOG = 13,  /* of the table by eight bytes */
+    NEAR_LOG = 14, /* of that by five */
+};
+
+/* Distance from a position to what a slot held, 0 when that is too far; the slot gets it. */
+static inline size_t swap_slot(uint32_t *slot, uint32_t at)
+{
+    uint32_t distance = at - *slot;
+    *slot = at;
+    return distance <= LZ_MAX_DISTANCE ? distance : 0;
+}
+
+/*
+ * By how much steps grow after n bytes without a match: not beyond LZ_MAX_MORE, or hardly anything
+ * enters the tables, until it is clear that there is nothing.  By how much less depends on the
+ * word: steps of one length would pass by all rows that repeat at a distance that is no multiple of
+ * it.
+ */
+static inline size_t capped_more(size_t n, uint64_t word, unsigned skip_log)
+{
+    enum { CLEAR = 2 * 65536, LESS_LOG = 4 };
+    const size_t more = LZ_MAX_MORE - b2i_lz_hash(word, 8, LESS_LOG);
+    return more + (n > CLEAR ? (n - CLEAR) >> skip_log : 0);
+}
+
+/*
+ * The tables of search_pairs() get the first and the last positions of a match of len bytes at p.
+ */
+static inline void learn_match(const search *c, const uint8_t *p, size_t len)
+{
+    b2i_lz_table *t = c->t;
+    const size_t far[] = { 1, 2, len - 3, len - 2 }, near[] = { 1, len - 2, len - 1 };
+    const uint32_t at = position(&c->positions, p);
+    for (size_t i = 0; i < sizeof far / sizeof far[0]; i++) {
+        t->far[learn_slot(p + far[i], 8, FAR_LOG)] = at + (uint32_t)far[i];
+    }
+    for (size_t i = 0; i < sizeof near / sizeof near[0]; i++) {
+        t->near[learn_slot(p + near[i], PAIR_LEN, NEAR_LOG)] = at + (uint32_t)near[i];
+    }
+}
+
+/*
+ * search_segment() with more effort: two tables, for long matches and for short ones, and after a
+ * short one a look for a longer one at the next position.
+ */
+static B2I_LZ_APART bool search_pairs(search *state, const gear *g, const uint8_t *end)
+{
+    search c = *state;
+    const unsigned skip_log = g->skip_log, unused = 64 - 8 * PAIR_LEN;
+    const uint8_t *p = c.p, *match_end = c.src_end - LZ_LAST_LITERALS;
+    const bool spreads = LZ_AVOIDS_NEAR && is_near(c.distance);
+    habits lately = { 0, 0, 0, 0 };
+    while (p < end) {
+        const uint64_t word = b2i_ld64le(p);
+        const uint32_t at = position(&c.positions, p);
+        size_t len, distance = 1;
+        if (b2i_lz_is_run(p)) {
+            len = 4 + b2i_lz_equal(p + 4, p + 3, match_end);
+        } else {
+            size_t far = swap_slot(&c.t->far[b2i_lz_hash(word, 8, FAR_LOG)], at);
+            size_t near = swap_slot(&c.t->near[b2i_lz_hash(word, PAIR_LEN, NEAR_LOG)], at);
+            distance = far;
+            if (far != 0 && b2i_ld64le(p - far) == word) {
+                len = 8 + b2i_lz_equal(p + 8, p + 8 - far, match_end);
+            } else if (near != 0 && (b2i_ld64le(p - near) ^ word) << unused == 0) {
+                distance = near;
+                len = PAIR_LEN + b2i_lz_equal(p + PAIR_LEN, p + PAIR_LEN - near, match_end);
+                const uint64_t next = b2i_ld64le(p + 1);
+                far = swap_slot(&c.t->far[b2i_lz_hash(next, 8, FAR_LOG)], at + 1);
+                if (far != 0 && p + 1 < end && b2i_ld64le(p + 1 - far) == next) {
+                    size_t longer = 8 + b2i_lz_equal(p + 9, p + 9 - far, match_end);
+                    if (longer > len) {
+                        distance = far;
+                        len = longer;
+                        p++;
+                    }
+                }
+            } else {
+                size_t more = (size_t)(p - c.anchor) >> skip_log;
+                if (LZ_MAX_MORE > 0 && more > LZ_MAX_MORE && g->step == 0) {
+                    more = capped_more((size_t)(p - c.anchor), word, skip_log);
+                }
+                p += 1 + more;
+                continue;
+            }
+        }
+        if (LZ_PREFERS_RUNS && distance > 1 && run_does(p, len, match_end)) {
+            p += 2;
+            continue;
+        }
+        const size_t back = equal_before(&c, p, distance);
+        c.distance = distance;
+        lately.nmatches++;
+        lately.nruns += distance == 1;
+        distance = spreads ? distance_to_take(c.src, p - back, len + back, distance) : distance;
+        if (!lz_put(&c.sink, c.anchor, p - back, len + back, distance)) {
+            return false;
+        }
+        p += len;
+        c.anchor = p;
+        if (p < end) {
+            learn_match(&c, p - len - back, len + back);
+        }
+    }
+    c.is_sparse = LZ_HAS_SPARSE && seems_sparse(&lately, (size_t)(p - state->p));
+    c.p = p;
+    *state = c;
+    return true;
+}
+
+#endif
