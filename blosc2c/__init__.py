@@ -98,28 +98,19 @@ if TYPE_CHECKING:
         array,
         asarray,
         astype,
-        concat,
         copy,
         empty,
         empty_like,
-        expand_dims,
         eye,
         frombuffer,
         fromiter,
         full,
         full_like,
         linspace,
-        matrix_transpose,
         nans,
         ones,
         ones_like,
-        permute_dims,
-        reshape,
         save,
-        squeeze,
-        stack,
-        take,
-        transpose,
         uninit,
         zeros,
         zeros_like,
@@ -151,6 +142,17 @@ if TYPE_CHECKING:
         ucodecs_registry,
         ufilters_registry,
     )
+    from .rearranging import (
+        concat,
+        expand_dims,
+        matrix_transpose,
+        permute_dims,
+        reshape,
+        squeeze,
+        stack,
+        take,
+        transpose,
+    )
     from .replacing import remove_urlpath
     from .schunk import SChunk, get_slice_nchunks, schunk_from_cframe
     from .store import (
@@ -172,9 +174,8 @@ if TYPE_CHECKING:
 _LAZY = {
     "conversion": "convert",
     "creation": """
-        arange array asarray astype concat copy empty empty_like expand_dims eye frombuffer fromiter
-        full full_like linspace matrix_transpose nans ones ones_like permute_dims reshape save squeeze
-        stack take transpose uninit zeros zeros_like
+        arange array asarray astype copy empty empty_like eye frombuffer fromiter full full_like linspace
+        nans ones ones_like save uninit zeros zeros_like
         """,
     "field": "NDField",
     "ndarray": "NDArray",
@@ -185,6 +186,9 @@ _LAZY = {
     "partition": "are_partitions_aligned are_partitions_behaved compute_chunks_blocks",
     "plugins": """
         postfilter_funcs prefilter_funcs register_codec register_filter ucodecs_registry ufilters_registry
+        """,
+    "rearranging": """
+        concat expand_dims matrix_transpose permute_dims reshape squeeze stack take transpose
         """,
     "replacing": "remove_urlpath",
     "schunk": "SChunk get_slice_nchunks schunk_from_cframe",

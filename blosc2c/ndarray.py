@@ -596,7 +596,7 @@ class NDArray(Operators, Synonyms):
 
     def slice(self, key: Any, **kwargs: Any) -> NDArray:
         """A new NDArray of ``self[key]``, by default with this array's parameters."""
-        from .creation import from_slice
+        from .rearranging import from_slice
 
         return from_slice(self, key, **kwargs)
 
@@ -605,14 +605,14 @@ class NDArray(Operators, Synonyms):
         return self.copy(dtype, **kwargs)
 
     def reshape(self, shape: Any, **kwargs: Any) -> NDArray:
-        """A new array with the same items in C order; see creation.reshape()."""
-        from .creation import reshape
+        """A new array with the same items in C order; see rearranging.reshape()."""
+        from .rearranging import reshape
 
         return reshape(self, shape, **kwargs)
 
     def squeeze(self, axis: Any = None) -> NDArray:
-        """A view without axes of size 1; see creation.squeeze()."""
-        from .creation import squeeze
+        """A view without axes of size 1; see rearranging.squeeze()."""
+        from .rearranging import squeeze
 
         return squeeze(self, axis)
 
@@ -625,16 +625,16 @@ class NDArray(Operators, Synonyms):
 
     @property
     def mT(self) -> NDArray:  # noqa: N802
-        """A new array with the last two axes swapped; see creation.permute_dims()."""
-        from .creation import matrix_transpose
+        """A new array with the last two axes swapped; see rearranging.permute_dims()."""
+        from .rearranging import matrix_transpose
 
         if self.ndim < 2:
             raise ParameterError(f"mT is for two axes or more, not {self.ndim}")
         return matrix_transpose(self)
 
     def take(self, indices: Any, /, *, axis: int | None = None) -> NDArray:
-        """A new array of the items at `indices`; see creation.take()."""
-        from .creation import take
+        """A new array of the items at `indices`; see rearranging.take()."""
+        from .rearranging import take
 
         return take(self, indices, axis)
 

@@ -21,7 +21,7 @@ import pytest
 from inputs import make
 
 import blosc2c as b2
-from blosc2c import creation, ndedit
+from blosc2c import creation, ndedit, rearranging
 from blosc2c.edit import Editing
 from blosc2c.handles import Handle
 
@@ -675,7 +675,8 @@ def test_what_is_made_part_by_part_is_of_one_state(tmp_path, monkeypatch, name, 
         if shrinks:  # parts that are not there any more
             original(*args)
 
-    monkeypatch.setattr(creation, "fill_from", interrupted)
+    for module in (creation, rearranging):
+        monkeypatch.setattr(module, "fill_from", interrupted)
     np.testing.assert_array_equal(ours(reader)[...], numpys(writer[...]))
     assert not todo
     writer.schunk.close()

@@ -1,0 +1,204 @@
+"""The one place where arrays are made, and what new ones take from the arrays that they are made from.
+
+SPDX-License-Identifier: BSD-3-Clause
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from . import meta as metas
+from . import params
+from ._ffi import lib
+from .compress import compress2
+from .description import EXTENSION_META, describe
+from .dtype import check_dtype, extension_name
+from .errors import ParameterError
+from .ndarray import NDArray
+from .params import Codec, CParams, Keeping, to_cparams, to_dparams, to_path
+from .partition import (
+    LONG_BLOCK_NBYTES,
+    Shape,
+    choose_blocks,
+    compute_chunks_blocks,
+    extended,
+    fits_format,
+    short_block_nbytes,
+    to_shape,
+    whole_part,
+)
+from .schunk import ARRAY_META, SChunk, split_storage
+
+_ND_KEYWORDS = ("chunks", "blocks", "cparams", "dparams", "meta", "storage")
+_KEYWORDS = tuple(dict.fromkeys((*_ND_KEYWORDS, *params.field_names(Keeping), "path")))
+_SLOW_CODECS = (Codec.ZLIB, Codec.ZSTD)  # at decoding
+_LEAST_FITTED = 1 << 20  # bytes of an array; smaller ones are not looked at
+_NOISY_RATIO, _REGULAR_RATIO = 3, 12  # below the first, above the second
+PARTS = ("chunks", "blocks")
+_OWN_META = (*ARRAY_META, EXTENSION_META)  # metalayers that follow from shapes and dtype
+
+
+def new_array(shape: Any, dtype: Any, kwargs: Mapping[str, Any], source: Any = None) -> NDArray:
+    """An array whose chunks are still to be appended, and look like parts of `source`."""
+    params.reject_unknown(kwargs, _KEYWORDS, "the constructor of an NDArray", KeyError)
+    rest = dict(kwargs)
+    dt = check_dtype(dtype)
+    shape = to_shape(shape)
+    shape, dt = of_items(shape, dt)
+    cparams = rest.get("cparams")
+    if isinstance(cparams, dict) and {"chunks", "blocks"} & set(cparams):
+        raise ParameterError("chunks and blocks are not cparams but keywords of their own")
+    full = to_cparams(cparams, typesize=dt.itemsize)
+    given = rest.pop("blocks", None)
+    chunks, blocks = compute_chunks_blocks(shape, rest.pop("chunks", None), given, dt)
+    if given is None and source is not None and full.codec in _SLOW_CODECS:
+        blocks = _fitting_blocks(source, shape, dt, chunks, blocks)
+    nd, description = describe(shape, chunks, blocks, dt)
+    full.set_sizes(dt.itemsize, int(lib.b2c_nd_blocksize(nd)))
+    dparams = to_dparams(rest.get("dparams"))
+    storage = split_storage(rest, "the constructor of an NDArray", KeyError)
+    if storage.mode == "r" and storage.path is not None:
+        raise ParameterError("mode 'r' cannot create; use open()", field="mode")
+    contents = {"b2nd": description}
+    for name, value in (storage.meta or {}).items():
+        if metas.check_name(name).decode(errors="replace") in _OWN_META:
+            raise ParameterError(f"the metalayer {name!r} is the array's own", field="meta")
+        contents[name] = metas.encode(value)
+    if extension_name(dt):
+        contents[EXTENSION_META] = metas.encode(extension_name(dt))
+    # Also of an empty array: Python-Blosc2 cannot make one grow whose chunks have no size.
+    schunk = SChunk._new(storage, int(lib.b2c_nd_chunksize(nd)), full, dparams, contents)
+    return NDArray._of(schunk, nd, dt)
+
+
+def of_items(shape: Shape, dtype: np.dtype[Any]) -> tuple[Shape, np.dtype[Any]]:
+    """With a dtype that is itself an array, its axes come behind those of the shape, as in NumPy."""
+    if dtype.subdtype is None:
+        return shape, dtype
+    base, inner = dtype.subdtype
+    return to_shape((*shape, *inner)), base
+
+
+def _fitting_blocks(source: Any, shape: Shape, dtype: np.dtype[Any], chunks: Shape, blocks: Shape) -> Shape:
+    """Shorter blocks for data that hardly shrink, longer ones for the most regular; docs/partition.md."""
+    if math.prod(shape) * dtype.itemsize < _LEAST_FITTED:
+        return blocks
+    lengths = [min(n, b) for n, b in zip(shape, blocks, strict=True)]
+    look = b""
+    for k in range(3):  # at both ends, and in the middle
+        starts = [(n - length) * k // 2 for n, length in zip(shape, lengths, strict=True)]
+        box = tuple(slice(at, at + length) for at, length in zip(starts, lengths, strict=True))
+        look += np.asarray(source[box], dtype).tobytes()
+    quick = CParams(Codec.BLOSCLZ, typesize=min(dtype.itemsize, 255), nthreads=1)
+    ratio = len(look) / len(compress2(look, cparams=quick))
+    if ratio > _REGULAR_RATIO:
+        fitting = choose_blocks(chunks, dtype.itemsize, LONG_BLOCK_NBYTES, whole_part)
+    elif ratio < _NOISY_RATIO and dtype.itemsize > 1:
+        fitting = choose_blocks(chunks, dtype.itemsize, short_block_nbytes(dtype.itemsize))
+    else:
+        return blocks
+    padded, whole = math.prod(extended(chunks, fitting)), math.prod(extended(chunks, blocks))
+    fits = padded <= whole + whole // 16 and fits_format(chunks, fitting, dtype.itemsize)
+    return fitting if fits else blocks
+
+
+def build(
+    shape: Any,
+    dtype: Any,
+    kwargs: Mapping[str, Any],
+    fill: Callable[[NDArray], None],
+    source: Any = None,
+) -> NDArray:
+    """A new array filled by `fill`, with parts of `source`; when that fails, files are as before."""
+    array = new_array(shape, dtype, kwargs, source)
+    with array.schunk.being_made():
+        fill(array)
+    return array
+
+
+def refuse_same_place(source: NDArray, kwargs: Mapping[str, Any]) -> None:
+    """Refuse to replace the file that an array is read from by a copy of it."""
+    storage = kwargs.get("storage")
+    path = kwargs.get("urlpath", kwargs.get("path"))
+    if storage is not None:
+        path = params.storage_fields(storage).get("urlpath")
+    if path is None or source.urlpath is None or not os.path.exists(path := to_path(path)):
+        return
+    if os.path.exists(source.urlpath) and os.path.samefile(path, source.urlpath):
+        raise ParameterError(f"{source.urlpath} cannot be replaced by a copy of itself", field="urlpath")
+
+
+def with_shapes(kwargs: Mapping[str, Any]) -> dict[str, Any]:
+    """`kwargs` with chunks and blocks, if they are given, as shapes."""
+    parts = {name: to_shape(kwargs[name], name) for name in PARTS if kwargs.get(name) is not None}
+    return {**kwargs, **parts}
+
+
+def is_source(obj: Any) -> bool:
+    """Whether an object can be asked for boxes as it is; others go through NumPy."""
+    if isinstance(obj, NDArray):
+        return True
+    if isinstance(obj, np.ndarray):
+        return not isinstance(obj, np.ma.MaskedArray)
+    if not all(hasattr(obj, name) for name in ("shape", "dtype", "__getitem__")):
+        return False
+    try:
+        np.dtype(obj.dtype)
+    except TypeError:  # a dtype of another library
+        return False
+    return isinstance(obj.shape, tuple) and not isinstance(obj, np.generic)
+
+
+def checking_state(*sources: Any) -> Callable[[Callable[[NDArray], None]], Callable[[NDArray], None]]:
+    """Wraps what fills an array: SourceChangedError when a source has come to show another state than now."""
+    arrays = [source for source in sources if isinstance(source, NDArray)]
+    states = [(a.schunk.handle, a.schunk.handle.nstates, a.urlpath) for a in arrays]
+
+    def wrap(fill: Callable[[NDArray], None]) -> Callable[[NDArray], None]:
+        def check() -> None:
+            for handle, nstates, path in states:
+                handle.check_state(nstates, path)
+
+        def checked(new: NDArray) -> None:
+            try:
+                fill(new)
+            except Exception:
+                check()  # it may be why
+                raise
+            check()
+
+        return checked
+
+    return wrap
+
+
+def inherit(source: Any, kwargs: dict[str, Any]) -> dict[str, Any]:
+    """`kwargs` with the compression of `source` as default."""
+    if isinstance(source, NDArray):
+        kwargs.setdefault("cparams", source.cparams)
+        kwargs.setdefault("dparams", source.dparams)
+    return kwargs
+
+
+def inherit_partition(chunks: Shape, blocks: Shape, kwargs: dict[str, Any]) -> None:
+    """Make `chunks` the default, and `blocks` where the chunks are these."""
+    kwargs.setdefault("chunks", chunks)
+    if kwargs["chunks"] == chunks:
+        kwargs.setdefault("blocks", blocks)
+
+
+def inherit_metas(source: NDArray, kwargs: dict[str, Any]) -> None:
+    """Make the fixed metalayers of `source` the default."""
+    if "storage" not in kwargs and kwargs.get("meta") is None:
+        names = [name for name in source.meta if name not in _OWN_META]
+        kwargs["meta"] = {name: metas.Stored(source.meta.raw(name)) for name in names}
+
+
+def may_take_over(kwargs: Mapping[str, Any]) -> bool:
+    """Whether nothing is asked for that stored chunks might not have."""
+    return not {"chunks", "blocks", "cparams"} & set(kwargs)
