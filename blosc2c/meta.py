@@ -81,9 +81,9 @@ def check_name(name: Any) -> bytes:
         stored = text.encode(errors="surrogateescape")
     except UnicodeError as exc:
         raise ParameterError(f"{name!r} cannot be the name of a metalayer: {exc}", field="name") from None
-    if not 1 <= len(stored) <= _MAX_NAME_LEN or b"\0" in stored:
+    if len(stored) > _MAX_NAME_LEN or b"\0" in stored:
         raise ParameterError(
-            f"the name of a metalayer has 1 to {_MAX_NAME_LEN} bytes, not {len(stored)}: {name!r}",
+            f"the name of a metalayer has at most {_MAX_NAME_LEN} bytes, none of them zero: {name!r}",
             field="name",
         )
     return stored

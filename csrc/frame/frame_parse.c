@@ -205,8 +205,8 @@ static b2c_status read_name(b2i_reader *r, char name[B2C_MAX_NAME_LEN + 1], uint
     if (r->failed) {
         return bad(err, at, "metalayer name", "a metalayer's name is cut short");
     }
-    if ((marker & 0xE0u) != 0xA0u || n == 0 || i32_marker != 0xD2u) {
-        return bad(err, at, "metalayer name", "a metalayer has no name, or none of up to 31 bytes");
+    if ((marker & 0xE0u) != 0xA0u || i32_marker != 0xD2u) {
+        return bad(err, at, "metalayer name", "a metalayer has no name of up to 31 bytes");
     }
     memset(name, 0, B2C_MAX_NAME_LEN + 1);
     memcpy(name, p, n);

@@ -428,7 +428,7 @@ typedef struct b2c_schunk_params {
     int64_t chunksize;  /* bytes of a chunk; 0: variable sizes; -1: taken from the first chunk */
     const char *path;   /* for FILE and DIR; else nothing is there, or for DIR an empty directory */
     b2c_cparams cparams;              /* for appended data; kept in the frame */
-    const char *const *meta_names;    /* nmeta names, 1…31 bytes */
+    const char *const *meta_names;    /* nmeta names of up to 31 bytes */
     const void *const *meta_contents; /* their contents, by convention msgpack */
     const uint32_t *meta_lens;
     const b2c_limits *limits; /* as when it is opened, also for its growth; NULL: the defaults */

@@ -10,9 +10,9 @@ b2c_status b2i_meta_name_check(const char *name, b2c_error *err)
     while (n <= B2C_MAX_NAME_LEN && name[n] != '\0') {
         n++;
     }
-    if (n == 0 || n > B2C_MAX_NAME_LEN) {
+    if (n > B2C_MAX_NAME_LEN) {
         return b2i_fail_field(err, B2C_E_ARGUMENT, B2C_NO_OFFSET, "name",
-                              "a metalayer's name must have from 1 to 31 bytes");
+                              "a metalayer's name must have at most 31 bytes");
     }
     return B2C_OK;
 }

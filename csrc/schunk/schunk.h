@@ -319,7 +319,7 @@ b2c_status b2i_schunk_edited(b2c_schunk *s, b2i_commit_kind kind, b2c_error *err
 
 /* ---- metadata (meta.c) ---- */
 
-/* Checks a name of 1…31 bytes. */
+/* Checks a name of up to 31 bytes. */
 b2c_status b2i_meta_name_check(const char *name, b2c_error *err);
 
 /* The metalayer with a name, or NULL. */

@@ -165,6 +165,30 @@ static void refuse_params(const b2c_schunk_params *p)
     CHECK(made == NULL);
 }
 
+/* An empty name is one as any other. */
+static void test_empty_name(void)
+{
+    b2c_schunk *made = NULL;
+    b2c_schunk_params p;
+    const char *name = "";
+    const void *value = data;
+    uint32_t value_len = 3;
+    b2c_schunk_params_init(&p);
+    p.nmeta = 1;
+    p.meta_names = &name;
+    p.meta_contents = &value;
+    p.meta_lens = &value_len;
+    CHECK_EQ(b2c_schunk_new(&p, &made, &err), B2C_OK);
+    CHECK_EQ(b2c_schunk_meta_get(made, "", out, sizeof out, &len, &err), B2C_OK);
+    CHECK_EQ(len, 3);
+    FAILS(B2C_E_EXISTS, b2c_schunk_meta_add(made, "", data, 3, &err));
+    CHECK_EQ(b2c_schunk_vlmeta_set(made, ctx, "", data, 2, &err), B2C_OK);
+    CHECK_EQ(b2c_schunk_vlmeta_get(made, ctx, "", out, sizeof out, &len, &err), B2C_OK);
+    CHECK_EQ(len, 2);
+    CHECK_EQ(b2c_schunk_vlmeta_delete(made, "", &err), B2C_OK);
+    CHECK_EQ(b2c_schunk_close(made, &err), B2C_OK);
+}
+
 static void test_new(void)
 {
     b2c_schunk *made = NULL;
@@ -199,9 +223,6 @@ static void test_new(void)
     REFUSED_WITH(bad.nmeta = 2, bad.meta_names = names, bad.meta_contents = contents,
                  bad.meta_lens = lens); /* the same name twice */
     names[0] = long_name;
-    REFUSED_WITH(bad.nmeta = 1, bad.meta_names = names, bad.meta_contents = contents,
-                 bad.meta_lens = lens);
-    names[0] = "";
     REFUSED_WITH(bad.nmeta = 1, bad.meta_names = names, bad.meta_contents = contents,
                  bad.meta_lens = lens);
     names[0] = NULL;
@@ -457,7 +478,6 @@ static void test_metalayers(void)
     REFUSED(b2c_schunk_meta_add(NULL, "x", data, 3, &err));
     REFUSED(b2c_schunk_meta_add(s, NULL, data, 3, &err));
     REFUSED(b2c_schunk_meta_add(s, "x", NULL, 3, &err));
-    REFUSED(b2c_schunk_meta_add(s, "", data, 3, &err));
     REFUSED(b2c_schunk_meta_add(s, long_name, data, 3, &err));
     FAILS(B2C_E_ARGUMENT, b2c_schunk_meta_add(s, "x", data, 3, &err)); /* there are chunks */
 
@@ -473,7 +493,6 @@ static void test_metalayers(void)
     REFUSED(b2c_schunk_vlmeta_set(s, NULL, "v", data, 3, &err));
     REFUSED(b2c_schunk_vlmeta_set(s, ctx, NULL, data, 3, &err));
     REFUSED(b2c_schunk_vlmeta_set(s, ctx, "v", NULL, 3, &err));
-    REFUSED(b2c_schunk_vlmeta_set(s, ctx, "", data, 3, &err));
     REFUSED(b2c_schunk_vlmeta_set(s, ctx, long_name, data, 3, &err));
     FAILS(B2C_E_LIMIT, b2c_schunk_vlmeta_set(s, ctx, "v", data, SIZE_MAX, &err));
     REFUSED(b2c_schunk_vlmeta_delete(NULL, "v", &err));
@@ -835,6 +854,7 @@ int main(void)
     test_texts();
     test_contexts();
     test_chunks();
+    test_empty_name();
     test_new();
     test_open();
     test_reading();

@@ -6,6 +6,7 @@ from __future__ import annotations
 import threading
 import time
 
+import blosc2
 import numpy as np
 import pytest
 
@@ -40,6 +41,35 @@ def test_as_many_as_there_can_be(kind, tmp_path):
         s.vlmeta.clear()
         assert len(s.vlmeta) == 0 and "name 5" not in s.vlmeta
     assert time.monotonic() - begin < 60
+
+
+@pytest.mark.parametrize("place", ["memory", "file", "directory"])
+@pytest.mark.parametrize(
+    ("writer", "reader"), [(b2, blosc2), (blosc2, b2), (b2, b2)], ids=["out", "in", "ours"]
+)
+def test_an_empty_name_is_a_name(writer, reader, place, tmp_path):
+    path = None if place == "memory" else str(tmp_path / "x.b2frame")
+    s = writer.SChunk(urlpath=path, contiguous=place != "directory", meta={"": [1], "m": 2}, data=b"abc")
+    s.vlmeta[""], s.vlmeta["v"] = "empty", 3
+    s.meta[""] = [2]
+    frame = s.to_cframe()
+    del s
+    s = reader.schunk_from_cframe(frame) if path is None else reader.open(path)
+    assert (s.meta[""], s.meta["m"], s.vlmeta[:], s[:]) == ([2], 2, {"": "empty", "v": 3}, b"abc")
+    assert list(s.meta) == ["", "m"] and "" in s.vlmeta
+
+
+def test_an_empty_name_goes_and_stays(tmp_path):
+    path = tmp_path / "x.b2frame"
+    with b2.SChunk(urlpath=path, meta={"": 1}) as s:
+        s.vlmeta[""] = 1
+        del s.vlmeta[""]
+        assert "" not in s.vlmeta and s.meta[""] == 1
+        s.vlmeta[""] = 2
+    assert b2.verify(path).ok
+    with b2.open(path) as s, s.copy() as again:
+        assert (again.meta.getall(), again.vlmeta[:]) == ({"": 1}, {"": 2})
+        assert len(s.vlmeta) == 1 and "''" in repr(s.vlmeta)
 
 
 def test_an_update_is_one_commit(tmp_path):
