@@ -19,7 +19,7 @@ from . import _ffi, ndedit
 from . import dtype as dtypes
 from ._ffi import check, ffi, lib, new_error, out_buffer
 from .description import read_description
-from .errors import ChunkIndexError, ConflictError, FormatError, ParameterError
+from .errors import ChunkIndexError, ConflictError, FormatError, LimitError, ParameterError
 from .facts import Report, codec_summary, human
 from .field import NDField, is_name
 from .indexing import Box, Gather, parse_key, place_points, rest_of
@@ -326,12 +326,16 @@ class NDArray(Operators, Synonyms):
     def _room_for(self, shape: Shape) -> tuple[Array, np.dtype[Any]]:
         """An array for a result, not filled, and the dtype that it is for.
 
-        LimitError when there is not to be one of this size.
+        LimitError when there is not to be one of this size, or NumPy has none of this shape, whose
+        other axes it limits also beside one of 0 items.
         """
         dtype = self._dtype
         check_result(math.prod(shape) * dtype.itemsize, self._schunk.handle)
-        # numpy.empty() gives dates without a unit another byte order.
-        out: Array = np.ndarray(shape, dtype)
+        try:
+            # numpy.empty() gives dates without a unit another byte order.
+            out: Array = np.ndarray(shape, dtype)
+        except ValueError as exc:
+            raise LimitError(f"no result of shape {shape}: {exc}", field="shape") from None
         return out, dtype
 
     def _read_plain(self, box: Box) -> Array:

@@ -86,6 +86,15 @@ def test_arrays_without_items_may_have_large_axes():
         assert again.shape == shape and again[...].shape == shape
 
 
+@pytest.mark.parametrize("shape", [(2**60, 0, 3), (0, 2**62)])
+def test_results_without_items_that_numpy_has_no_array_for(shape):
+    a = b2.zeros(shape, "i8")
+    assert a[:5, :5].shape == (min(shape[0], 5), min(shape[1], 5), *shape[2:])
+    for read in (lambda: a[...], lambda: a[None], lambda: a[::-1], lambda: np.asarray(a), lambda: a == 0):
+        with pytest.raises(b2.LimitError, match=r"no result of shape \(.*: array is too big"):
+            read()
+
+
 def test_growing_from_nothing():
     empty = b2.zeros((0, 10), "i4")
     with pytest.raises(ValueError, match="axis 0 cannot grow, since its chunks have no items"):
