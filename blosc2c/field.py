@@ -182,8 +182,7 @@ class NDField(Operators):
         return self.shape[0]
 
     def __iter__(self) -> Iterator[Any]:
-        for item in self._array:
-            yield self._of(item)
+        return map(self._of, self._array)
 
     def __repr__(self) -> str:
         return f"NDField({self.field!r}, shape={self.shape}, dtype={self.dtype})"

@@ -564,6 +564,9 @@ class NDArray(Operators, Synonyms):
     def __iter__(self) -> Iterator[Any]:
         if not self.shape:
             raise TypeError("iteration over an array without axes")
+        return self._items()
+
+    def _items(self) -> Iterator[Any]:
         rows = max(self._chunks[0], 1)
         for first in range(0, self.shape[0], rows):
             yield from self._get(slice(first, first + rows))

@@ -126,6 +126,22 @@ def test_an_unknown_mode_is_refused_in_memory_as_well():
         b2.zeros((3,), mode="q")
 
 
+# ---- Iteration ----------------------------------------------------------------
+
+
+@BOTH
+def test_an_array_without_axes_is_no_iterable(lib):
+    for a in (lib.asarray(np.array(5)), lib.zeros((), [("x", "i4")])["x"]):
+        with pytest.raises((TypeError, IndexError)):
+            iter(a)
+    assert np.iterable(lib.zeros((2,))) and [int(i) for i in lib.arange(3)] == [0, 1, 2]
+
+
+def test_numpy_is_told_what_is_no_iterable():
+    assert not np.iterable(b2.asarray(np.array(5))) and not np.iterable(b2.zeros((), [("x", "i4")])["x"])
+    assert [tuple(i) for i in b2.zeros((2,), [("x", "i4"), ("y", "i4")])[["x", "y"]]] == [(0, 0)] * 2
+
+
 # ---- Operators -------------------------------------------------------------
 
 ITEMS = np.array([[1, 2, 3], [4, 5, 6]], "i4")
