@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import importlib.machinery
 import itertools
 import os
 import sys
 import threading
 from typing import TYPE_CHECKING, Any
 
-from . import errors
+from . import _b2c, errors
 from ._b2c import ffi as ffi
 from ._b2c import lib as lib
 
@@ -24,6 +25,18 @@ if TYPE_CHECKING:
     from .handles import Handle
 
     Buffer: TypeAlias = Any  # an object with the buffer protocol
+
+
+def _load_calls() -> Any:
+    """The module of csrc/python/calls.c, the second one in the file of _b2c."""
+    name, path = f"{__package__}._calls", _b2c.__file__
+    loader = importlib.machinery.ExtensionFileLoader(name, path)
+    module = loader.create_module(importlib.machinery.ModuleSpec(name, loader, origin=path))
+    loader.exec_module(module)
+    return module
+
+
+calls = _load_calls()
 
 MAX_NTHREADS = 256
 DEFAULT_MAX_NTHREADS = 8  # more threads rarely help one array; set_nthreads() goes higher
@@ -69,6 +82,13 @@ def check(status: int, err: Any = None, path: str | None = None) -> None:
     """Raise the exception that `status` stands for; return if it is success."""
     if status != lib.B2C_OK:
         raise exception(status, err, path)
+
+
+def check_call(given: tuple[int, bytes] | None, path: str | None) -> None:
+    """Raise what a method of calls.c has given of a failure; None: it is to be done in another way."""
+    if given is not None:
+        status, err = given
+        check(status, ffi.from_buffer("b2c_error *", err), path)
 
 
 def uninterrupted(call: Callable[..., int], *args: Any) -> int:

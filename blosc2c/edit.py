@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from . import _ffi
-from ._ffi import check, ffi, in_buffer, lib, new_error
+from ._ffi import check, check_call, ffi, in_buffer, lib, new_error
 from .errors import ChunkIndexError, LimitError, ParameterError
 from .handles import INFO, Handle
 from .params import MAX_COUNT, SpecialValue, check_durability, to_index
@@ -85,76 +85,84 @@ class Editing:
 
     # ---- chunks ------------------------------------------------------------
 
-    def _write(self, write: Any, number: int, src: Any, nbytes: int) -> int | None:
-        """What b2i_turn_append(), …_insert() or …_update() counts; None: to be made by _edit()."""
-        handle = self.handle
-        if handle.damage is not None or handle.unstored is not None:
-            return None
-        ctx, _, count, err, is_taken = _ffi.call_for(self._c_nthreads, nbytes)
-        status = write(handle.turn, ctx, number, src, nbytes, count, err)
-        if status > 0:
-            check(status, err, self.urlpath)
-        nchunks = None if status else count[0]
-        is_taken[0] = False
-        return nchunks
-
     def _append(self, src: Any, nbytes: int) -> int:
-        nchunks = self._write(lib.b2i_turn_append, 0, src, nbytes)
-        if nchunks is None:
-            nchunks = self._edit(lib.b2c_schunk_append, self._context(nbytes), src, nbytes)
-        return nchunks
+        return self._edit(lib.b2c_schunk_append, self._context(nbytes), src, nbytes)
 
     def append_data(self, data: Buffer) -> int:
         """Compress a C-contiguous buffer and append it as one chunk; returns nchunks.
 
         Raises TypeError or ValueError when `data` is no such buffer, or too large for a chunk.
         """
-        src = in_buffer(data, "data")
-        return self._append(src, len(src))
+        nchunks = self.handle.calls.append_data(data)
+        if type(nchunks) is not int:
+            check_call(nchunks, self.urlpath)
+            src = in_buffer(data, "data")
+            nchunks = self._append(src, len(src))
+        return nchunks
 
     def append_chunk(self, chunk: Buffer) -> int:
         """Append a ready chunk, as compress2() makes them; returns nchunks.
 
         Raises FormatError, CorruptError or TruncatedError for an unsound chunk.
         """
-        src = in_buffer(chunk, "chunk")
-        return self._edit(lib.b2c_schunk_append_chunk, src, len(src))
+        nchunks = self.handle.calls.append_chunk(chunk)
+        if type(nchunks) is not int:
+            check_call(nchunks, self.urlpath)
+            src = in_buffer(chunk, "chunk")
+            nchunks = self._edit(lib.b2c_schunk_append_chunk, src, len(src))
+        return nchunks
 
     def insert_data(self, nchunk: int, data: Buffer, copy: bool = True) -> int:
         """Compress a buffer and make it chunk `nchunk`; later ones move up.  Returns nchunks.
 
         `copy` has no effect: the compressed bytes are always the super-chunk's own.
         """
-        src, number = in_buffer(data, "data"), self._number(nchunk)
-        nchunks = self._write(lib.b2i_turn_insert, number, src, len(src))
-        if nchunks is None:
-            nchunks = self._edit(lib.b2c_schunk_insert, self._context(len(src)), number, src, len(src))
+        nchunks = self.handle.calls.insert_data(nchunk, data)
+        if type(nchunks) is not int:
+            nchunks = self._put_data(nchunks, lib.b2c_schunk_insert, nchunk, data)
         return nchunks
 
     def insert_chunk(self, nchunk: int, chunk: Buffer) -> int:
         """Make a ready chunk the chunk `nchunk`; later ones move up.  Returns nchunks."""
-        src = in_buffer(chunk, "chunk")
-        return self._edit(lib.b2c_schunk_insert_chunk, self._number(nchunk), src, len(src))
+        nchunks = self.handle.calls.insert_chunk(nchunk, chunk)
+        if type(nchunks) is not int:
+            nchunks = self._put_chunk(nchunks, lib.b2c_schunk_insert_chunk, nchunk, chunk)
+        return nchunks
 
     def update_data(self, nchunk: int, data: Buffer, copy: bool = True) -> int:
         """Compress a buffer and replace chunk `nchunk` by it; returns nchunks.
 
         `copy` has no effect.
         """
-        src, number = in_buffer(data, "data"), self._number(nchunk)
-        nchunks = self._write(lib.b2i_turn_update, number, src, len(src))
-        if nchunks is None:
-            nchunks = self._edit(lib.b2c_schunk_update, self._context(len(src)), number, src, len(src))
+        nchunks = self.handle.calls.update_data(nchunk, data)
+        if type(nchunks) is not int:
+            nchunks = self._put_data(nchunks, lib.b2c_schunk_update, nchunk, data)
         return nchunks
 
     def update_chunk(self, nchunk: int, chunk: Buffer) -> int:
         """Replace chunk `nchunk` by a ready chunk; returns nchunks."""
+        nchunks = self.handle.calls.update_chunk(nchunk, chunk)
+        if type(nchunks) is not int:
+            nchunks = self._put_chunk(nchunks, lib.b2c_schunk_update_chunk, nchunk, chunk)
+        return nchunks
+
+    def _put_data(self, given: Any, function: Any, nchunk: int, data: Buffer) -> int:
+        check_call(given, self.urlpath)
+        src, number = in_buffer(data, "data"), self._number(nchunk)
+        return self._edit(function, self._context(len(src)), number, src, len(src))
+
+    def _put_chunk(self, given: Any, function: Any, nchunk: int, chunk: Buffer) -> int:
+        check_call(given, self.urlpath)
         src = in_buffer(chunk, "chunk")
-        return self._edit(lib.b2c_schunk_update_chunk, self._number(nchunk), src, len(src))
+        return self._edit(function, self._number(nchunk), src, len(src))
 
     def delete_chunk(self, nchunk: int) -> int:
         """Remove chunk `nchunk`; later ones move down.  Returns nchunks."""
-        return self._edit(lib.b2c_schunk_delete_chunk, self._number(nchunk))
+        nchunks = self.handle.calls.delete_chunk(nchunk)
+        if type(nchunks) is not int:
+            check_call(nchunks, self.urlpath)
+            nchunks = self._edit(lib.b2c_schunk_delete_chunk, self._number(nchunk))
+        return nchunks
 
     def reorder_offsets(self, order: Sequence[int]) -> None:
         """Make chunk i what chunk ``order[i]`` was; ValueError when `order` is no permutation."""

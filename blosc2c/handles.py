@@ -16,10 +16,12 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from . import errors
-from ._ffi import check, chunk_of, exception, ffi, lib, new_error, thread_local, uninterrupted
+from ._ffi import calls, check, chunk_of, exception, ffi, lib, new_error, thread_local, uninterrupted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from .limits import Limits
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -94,13 +96,12 @@ class Handle:
 
     writes_to: str | None = None  # path of a file that is to be closed
     _locks: str | None = None
-    limits: Any = None  # Limits of what it returns; None: the default
+    _limits: Limits | None = None
     is_new = False  # made here, not opened: its metalayers may have any size
     may_outdate = False  # others may change what it was opened on; told to `turn` as well
     nstates = 0  # how often it has shown another state
     is_untold = False  # and its followers may not know, for a signal handler may raise
-    # Damaged chunks, which are read as zeros, and what is wrong; None: that is an error.
-    damage: dict[int, BaseException] | None = None
+    _damage: dict[int, BaseException] | None = None
     _facts: tuple[Any, int] | None = None  # see info()
     _closed_because = ""
     unstored: BaseException | None = None  # why settle() failed, of which nobody has been told
@@ -121,7 +122,7 @@ class Handle:
         self._filled: dict[int, int] = {}  # how many damaged chunks there were before each of them
         self._followers: dict[int, weakref.ref[Any]] = {}  # by id(); a WeakSet takes far longer
         self._views = _Views()
-        self.turn = ffi.new(_TURN, {"schunk": ptr, "is_open": True})
+        self._take_turn({"schunk": ptr, "is_open": True})
         self.called: dict[str, list[Any]] = {}  # what C calls for it, the last of each kind
         _handles[id(self)] = _by_address[self._address] = weakref.ref(self)
 
@@ -132,6 +133,30 @@ class Handle:
         if name == "_cond":
             return self.__dict__.setdefault(name, threading.Condition(self._turns))
         raise AttributeError(name)
+
+    def _take_turn(self, state: dict[str, Any]) -> None:
+        turn = ffi.new(_TURN, state)
+        self.turn, self.calls = turn, calls.Calls((turn, self._ptr), _address(turn))
+
+    @property
+    def limits(self) -> Limits | None:
+        """Limits of what it returns; None: the default."""
+        return self._limits
+
+    @limits.setter
+    def limits(self, limits: Limits | None) -> None:
+        self._limits = limits
+        self.turn.max_nbytes = 0 if limits is None else limits.short_nbytes()
+
+    @property
+    def damage(self) -> dict[int, BaseException] | None:
+        """Damaged chunks, which are read as zeros, and what is wrong; None: that is an error."""
+        return self._damage
+
+    @damage.setter
+    def damage(self, damage: dict[int, BaseException]) -> None:
+        self._damage = damage
+        self._update()
 
     @property
     def locks(self) -> str | None:
@@ -144,8 +169,10 @@ class Handle:
         self._update()
 
     def _update(self) -> None:
-        is_open = not (self._nwriters or self._ptr is None or self._locks is not None or self.is_untold)
-        lib.b2i_turn_open(self.turn, is_open)
+        is_shut = self._nwriters or self._ptr is None or self._locks is not None or self.is_untold
+        # Short calls know nothing of these two.
+        is_shut = is_shut or self._damage is not None or self.unstored is not None
+        lib.b2i_turn_open(self.turn, not is_shut)
 
     @property
     def is_closed(self) -> bool:
@@ -531,7 +558,8 @@ class Handle:
         self._views, self._is_locked = _Views(), False
         # A new turn: a call that is under way, of the function that forks, ends the old one.
         state = {"schunk": self._ptr or ffi.NULL, "may_outdate": self.may_outdate}
-        self.turn = ffi.new(_TURN, {**state, "nedits": self.turn.nedits + 1})
+        kept = {"nedits": self.turn.nedits + 1, "max_nbytes": self.turn.max_nbytes}
+        self._take_turn({**state, **kept})
         self._is_editing = False
         self._turns = threading.RLock()
         self._cond = threading.Condition(self._turns)

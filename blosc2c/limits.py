@@ -11,7 +11,7 @@ import os
 from dataclasses import dataclass, fields
 from typing import Any
 
-from ._ffi import SERIAL_NBYTES, SMALL_NBYTES, ffi
+from ._ffi import SERIAL_NBYTES, SMALL_NBYTES, calls, ffi
 from .errors import LimitError
 from .handles import Handle
 
@@ -76,6 +76,11 @@ class Limits:
             if value.__index__() < 1:
                 raise LimitError(f"{field.name} must be at least 1, not {value}", field=field.name)
 
+    def short_nbytes(self) -> int:
+        """Bytes up to which a result need not be compared with any of them."""
+        bounds = (self.max_result_nbytes, self.max_chunk_nbytes, SMALL_NBYTES)
+        return min(bound.__index__() for bound in bounds if bound is not None)
+
     def to_c(self) -> Any:
         """A b2c_limits, not to be changed."""
         return _to_c(self)
@@ -132,8 +137,8 @@ def set_limits(limits: Limits) -> Limits:
     if not isinstance(limits, Limits):
         raise TypeError(f"limits must be a Limits, not {type(limits).__name__}")
     before, _Default.limits, _Default.c = _Default.limits, limits, limits.to_c()
-    bounds = (limits.max_result_nbytes, limits.max_chunk_nbytes, SMALL_NBYTES)
-    small.nbytes = min(bound for bound in bounds if bound is not None)
+    small.nbytes = limits.short_nbytes()
+    calls.set_default_nbytes(small.nbytes)
     small.room = min(limits.max_chunk_nbytes or SERIAL_NBYTES - 1, SERIAL_NBYTES - 1)
     return before
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import _ffi
 from . import packed as packed_values
-from ._ffi import check, ffi, lib, new_error
+from ._ffi import check, check_call, ffi, lib, new_error
 from .errors import ClosedError, CorruptError, FormatError, LimitError, NotFoundError, ParameterError
 from .limits import of
 
@@ -168,6 +168,9 @@ class Meta(Mapping[str, Any]):
 
     def find(self, name: str) -> bytes | None:
         """raw(), or None when there is none."""
+        found = self._schunk.handle.calls.get_meta(name)
+        if type(found) is bytes:
+            return found
         with self._schunk.handle as ptr:
             return find_meta(ptr, name, self._schunk.urlpath)
 
@@ -204,6 +207,9 @@ class Meta(Mapping[str, Any]):
         return int(self._schunk.c_info().nmeta)
 
     def __contains__(self, name: object) -> bool:
+        found = self._schunk.handle.calls.has_meta(name)
+        if type(found) is bool:
+            return found
         key, need = _key(name), ffi.new("size_t *")
         if key is None:
             return False
@@ -243,39 +249,39 @@ class VLMeta(MutableMapping[str, Any]):
     def __getitem__(self, name: str | slice) -> Any:
         if isinstance(name, slice):
             return self.getall() if name == slice(None) else _refuse_slice()
-        return decode(self.raw(name), name, self._schunk())
+        schunk = self._schunk()
+        found = schunk.handle.calls.get_vlmeta(name)
+        return decode(found if type(found) is bytes else self._raw(name, found), name, schunk)
 
     def raw(self, name: str) -> bytes:
         """The bytes of a vlmetalayer; NotFoundError (a KeyError) when there is none."""
+        found = self._schunk().handle.calls.get_vlmeta(name)
+        return found if type(found) is bytes else self._raw(name, found)
+
+    def _raw(self, name: str, given: Any) -> bytes:
+        """raw() after a short call that has given no bytes."""
         schunk, key = self._schunk(), _key(name)
         if key is None:
             raise NotFoundError(f"there is no vlmetalayer {name!r}")
-        ctx, scratch, need, err, is_taken = _ffi.small_call()
-        with schunk.handle as ptr:
-            try:
-                status = lib.b2c_schunk_vlmeta_get(ptr, ctx, key, scratch, _ffi.SMALL_NBYTES, need, err)
-                if status == lib.B2C_E_OUTPUT_SIZE:
-                    nbytes, is_taken[0] = need[0], False
-                    return _ffi.sized_bytes(
-                        lambda dst, cap, need, err: int(
-                            lib.b2c_schunk_vlmeta_get(ptr, ctx, key, dst, cap, need, err)
-                        ),
-                        nbytes,
-                        schunk.urlpath,
-                    )
-                if status:
-                    check(status, err, schunk.urlpath)
-                found: bytes = ffi.unpack(scratch, need[0])
-                is_taken[0] = False
-                return found
-            except NotFoundError:
-                raise NotFoundError(f"there is no vlmetalayer {name!r}") from None
-            except LimitError as exc:
-                raise _too_large(f"vlmetalayer {name!r} decodes", exc.actual, exc.expected, schunk) from None
-            except FormatError as exc:
-                exc.message = f"vlmetalayer {name!r}: {exc.message}"
-                exc.args = (exc.message,)
-                raise
+        try:
+            check_call(given, schunk.urlpath)
+            ctx = _ffi.context(1)
+            with schunk.handle as ptr:
+                return _ffi.sized_bytes(
+                    lambda dst, cap, need, err: int(
+                        lib.b2c_schunk_vlmeta_get(ptr, ctx, key, dst, cap, need, err)
+                    ),
+                    _ffi.SMALL_NBYTES,
+                    schunk.urlpath,
+                )
+        except NotFoundError:
+            raise NotFoundError(f"there is no vlmetalayer {name!r}") from None
+        except LimitError as exc:
+            raise _too_large(f"vlmetalayer {name!r} decodes", exc.actual, exc.expected, schunk) from None
+        except FormatError as exc:
+            exc.message = f"vlmetalayer {name!r}: {exc.message}"
+            exc.args = (exc.message,)
+            raise
 
     def get_names(self) -> list[str]:
         """All names."""
@@ -287,10 +293,15 @@ class VLMeta(MutableMapping[str, Any]):
                 _refuse_slice()
             self.update(value)
             return
-        self._set(check_name(name), encode(value))
+        self._set(name, encode(value))
 
-    def _set(self, key: bytes, packed: bytes) -> None:
-        schunk, err, ctx = self._schunk(), new_error(), _ffi.context(1)
+    def _set(self, name: str, packed: bytes) -> None:
+        schunk = self._schunk()
+        is_set = schunk.handle.calls.set_vlmeta(name, packed)
+        if is_set is True:
+            return
+        check_call(is_set, schunk.urlpath)
+        key, err, ctx = check_name(name), new_error(), _ffi.context(1)
         with schunk.handle.writing() as ptr:
             status = lib.b2c_schunk_vlmeta_set(ptr, ctx, key, packed, len(packed), err)
             check(status, err, schunk.urlpath)
@@ -299,11 +310,15 @@ class VLMeta(MutableMapping[str, Any]):
         schunk, key, err = self._schunk(), _key(name), new_error()
         if key is None:
             raise NotFoundError(f"there is no vlmetalayer {name!r}")
-        with schunk.handle.writing() as ptr:
-            try:
+        try:
+            is_deleted = schunk.handle.calls.set_vlmeta(name)
+            if is_deleted is True:
+                return
+            check_call(is_deleted, schunk.urlpath)
+            with schunk.handle.writing() as ptr:
                 check(lib.b2c_schunk_vlmeta_delete(ptr, key, err), err, schunk.urlpath)
-            except NotFoundError:
-                raise NotFoundError(f"there is no vlmetalayer {name!r}") from None
+        except NotFoundError:
+            raise NotFoundError(f"there is no vlmetalayer {name!r}") from None
 
     def __iter__(self) -> Iterator[str]:
         schunk = self._schunk()
@@ -316,10 +331,16 @@ class VLMeta(MutableMapping[str, Any]):
         return iter(kept[1])
 
     def __len__(self) -> int:
-        return int(self._schunk().c_info().nvlmeta)
+        schunk = self._schunk()
+        n: int | None = schunk.handle.calls.nvlmeta
+        return int(schunk.c_info().nvlmeta) if n is None else n
 
     def __contains__(self, name: object) -> bool:
-        schunk, key = self._schunk(), _key(name)
+        schunk = self._schunk()
+        found = schunk.handle.calls.has_vlmeta(name)
+        if type(found) is bool:
+            return found
+        key = _key(name)
         if key is None:
             return False
         need, ctx = ffi.new("size_t *"), _ffi.context(1)
@@ -329,7 +350,10 @@ class VLMeta(MutableMapping[str, Any]):
 
     def update(self, *args: Any, **kwargs: Any) -> None:
         """As dict.update(), all in one commit: none of them is stored when one cannot be."""
-        values = {name: (check_name(name), encode(v)) for name, v in dict(*args, **kwargs).items()}
+        values = {}
+        for name, value in dict(*args, **kwargs).items():
+            check_name(name)
+            values[name] = encode(value)
         if not values:
             return
         with self._schunk().transaction():
@@ -339,7 +363,7 @@ class VLMeta(MutableMapping[str, Any]):
                 # New ones first, for there may be too many of them: those are removed again, as a
                 # transaction around this one goes on when somebody catches the exception in it.
                 for name in sorted(values, key=old.__contains__):
-                    self._set(*values[name])
+                    self._set(name, values[name])
                     if name not in old:
                         added.append(name)
             except BaseException:

@@ -15,7 +15,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from . import _ffi, limits, params
-from ._ffi import check, ffi, in_buffer, lib, new_error, out_buffer, uninterrupted
+from ._ffi import check, check_call, ffi, in_buffer, lib, new_error, out_buffer, uninterrupted
 from .callbacks import Callbacks
 from .edit import Editing
 from .errors import ChunkIndexError, FrameExistsError, LimitError, ParameterError
@@ -48,8 +48,6 @@ if TYPE_CHECKING:
 DEFAULT_CHUNKSIZE = 1 << 24  # without data
 MAX_DEFAULT_CHUNKSIZE = 1 << 28  # with data: one chunk up to here
 ARRAY_META = ("b2nd", "caterva")  # metalayers that make a super-chunk an array
-
-_unpack = ffi.unpack  # short calls take a microsecond: looked up once
 
 T = TypeVar("T")
 
@@ -306,17 +304,20 @@ class SChunk(Pickled, Editing, Callbacks, VLBlocks, Explained):
     @property
     def nchunks(self) -> int:
         """Number of chunks."""
-        return int(self.c_info().nchunks)
+        nchunks: int | None = self.handle.calls.nchunks
+        return int(self.c_info().nchunks) if nchunks is None else nchunks
 
     @property
     def nbytes(self) -> int:
         """Decoded size of all chunks in bytes."""
-        return int(self.c_info().nbytes)
+        nbytes: int | None = self.handle.calls.nbytes
+        return int(self.c_info().nbytes) if nbytes is None else nbytes
 
     @property
     def cbytes(self) -> int:
         """Stored size of all chunks in bytes."""
-        return int(self.c_info().cbytes)
+        cbytes: int | None = self.handle.calls.cbytes
+        return int(self.c_info().cbytes) if cbytes is None else cbytes
 
     @property
     def cratio(self) -> float:
@@ -327,23 +328,25 @@ class SChunk(Pickled, Editing, Callbacks, VLBlocks, Explained):
     @property
     def chunksize(self) -> int:
         """Decoded size of a chunk in bytes; 0 when they vary."""
-        return max(int(self.c_info().chunksize), 0)
+        chunksize: int | None = self.handle.calls.chunksize
+        return max(int(self.c_info().chunksize), 0) if chunksize is None else chunksize
 
     @property
     def chunkshape(self) -> int:
         """Items of a chunk; 0 when they vary."""
-        info = self.c_info()
-        return max(int(info.chunksize), 0) // int(info.typesize)
+        return self.chunksize // self.typesize
 
     @property
     def blocksize(self) -> int:
         """Bytes of a block as asked for; 0: chosen for each chunk."""
-        return int(self.c_info().blocksize)
+        blocksize: int | None = self.handle.calls.blocksize
+        return int(self.c_info().blocksize) if blocksize is None else blocksize
 
     @property
     def typesize(self) -> int:
         """Bytes of an item."""
-        return int(self.c_info().typesize)
+        typesize: int | None = self.handle.calls.typesize
+        return int(self.c_info().typesize) if typesize is None else typesize
 
     @property
     def urlpath(self) -> str | None:
@@ -466,8 +469,11 @@ class SChunk(Pickled, Editing, Callbacks, VLBlocks, Explained):
         return Report(self.info_items)
 
     def __len__(self) -> int:
-        info = self.c_info()
-        return int(info.nbytes // info.typesize)
+        nitems: int | None = self.handle.calls.nitems
+        if nitems is None:
+            info = self.c_info()
+            nitems = int(info.nbytes // info.typesize)
+        return nitems
 
     def __repr__(self) -> str:
         if self.handle.is_closed:
@@ -547,39 +553,21 @@ class SChunk(Pickled, Editing, Callbacks, VLBlocks, Explained):
         ValueError : dst is too small
         CorruptError : the chunk is damaged
         """
-
-        number = self._number(nchunk)
-        if dst is None:
-            data = self._read_small(lib.b2i_turn_decode_chunk, number, limits.small.nbytes)
-            return self._decode_new(number) if data is None else data
-        out = out_buffer(dst)
-        if not self._read_at_once(lib.b2i_turn_decode_chunk, number, out, len(out)):
-            self.reading(lambda ptr: self._decode(ptr, number, out, len(out)))
+        calls = self.handle.calls
+        data = calls.decompress_chunk(nchunk) if dst is None else calls.decompress_chunk(nchunk, dst)
+        if type(data) is bytes:
+            return data
+        if data is not True:
+            check_call(data, self.urlpath)
+            return self._decode_long(self._number(nchunk), dst)
         return None
 
-    def _read_small(self, read: Any, number: int, room: int) -> bytes | None:
-        """What a b2i_turn_… function reads; None: that is too long, or to be had by reading()."""
-        small = _, scratch, done, _, is_taken = _ffi.small_call()
-        data = _unpack(scratch, done[0]) if self._try(small, read, number, scratch, room) else None
-        is_taken[0] = False
-        return data
-
-    def _read_at_once(self, read: Any, number: int, out: Any, room: int) -> bool:
-        """Whether a b2i_turn_… function has read; else this is to be done by reading()."""
-        call = _ffi.call_for(self._dparams.nthreads, room)
-        has_read = self._try(call, read, number, out, room)
-        call[4][0] = False
-        return has_read
-
-    def _try(self, call: Any, read: Any, number: int, out: Any, room: int) -> bool:
-        handle = self.handle
-        if handle.damage is not None or handle.limits is not None:
-            return False
-        ctx, _, done, err, _ = call
-        status = read(handle.turn, ctx, number, out, room, done, err)
-        if status > 0 and status != lib.B2C_E_OUTPUT_SIZE:
-            check(status, err, self.urlpath)
-        return not status
+    def _decode_long(self, number: int, dst: Buffer | None) -> bytes | None:
+        if dst is None:
+            return self._decode_new(number)
+        out = out_buffer(dst)
+        self.reading(lambda ptr: self._decode(ptr, number, out, len(out)))
+        return None
 
     def _decode_new(self, number: int) -> bytes:
         def decode(ptr: Any) -> bytes:
@@ -605,6 +593,10 @@ class SChunk(Pickled, Editing, Callbacks, VLBlocks, Explained):
 
     def get_chunk(self, nchunk: int) -> bytes:
         """The stored bytes of a chunk; ChunkIndexError when there is no such chunk."""
+        chunk = self.handle.calls.get_chunk(nchunk)
+        if type(chunk) is bytes:
+            return chunk
+        check_call(chunk, self.urlpath)
         number = self._number(nchunk)
 
         def get(ptr: Any) -> bytes:
@@ -613,8 +605,7 @@ class SChunk(Pickled, Editing, Callbacks, VLBlocks, Explained):
 
             return _ffi.sized_bytes(call, int(self._chunk_info(ptr, number).cbytes), self.urlpath)
 
-        chunk = self._read_small(lib.b2i_turn_get_chunk, number, limits.small.nbytes)
-        return self.reading(get) if chunk is None else chunk
+        return self.reading(get)
 
     get_lazychunk = get_chunk
 
@@ -624,8 +615,6 @@ class SChunk(Pickled, Editing, Callbacks, VLBlocks, Explained):
         return first, max(last, first), int(info.typesize)
 
     def _read(self, at: int, nbytes: int, out: Any) -> None:
-        if self._read_at_once(lib.b2i_turn_read, at, out, nbytes):
-            return
         err, ctx = new_error(), _ffi.context(self._dparams.nthreads, nbytes)
 
         def read(ptr: Any) -> None:
@@ -643,6 +632,14 @@ class SChunk(Pickled, Editing, Callbacks, VLBlocks, Explained):
         ValueError : out is too small
         CorruptError : a chunk is damaged
         """
+        calls, key = self.handle.calls, slice(start, stop)
+        data = calls.items(key) if out is None else calls.items(key, out)
+        if type(data) is bytes:
+            return data
+        return None if data is True else self._get_long(data, start, stop, out)
+
+    def _get_long(self, given: Any, start: int | None, stop: int | None, out: Buffer | None) -> bytes | None:
+        check_call(given, self.urlpath)
         while True:
             planned = self._item_range(start, stop)
             try:
@@ -653,10 +650,6 @@ class SChunk(Pickled, Editing, Callbacks, VLBlocks, Explained):
 
     def _get_range(self, first: int, last: int, typesize: int, out: Buffer | None) -> bytes | None:
         nbytes = (last - first) * typesize
-        if out is None and nbytes <= limits.small.nbytes:
-            data = self._read_small(lib.b2i_turn_read, first * typesize, nbytes)
-            if data is not None:
-                return data
         if out is None:
             limits.check_result(nbytes, self.handle)
             return _ffi.bytes_from(nbytes, lambda dst: self._read(first * typesize, nbytes, dst))
@@ -679,9 +672,10 @@ class SChunk(Pickled, Editing, Callbacks, VLBlocks, Explained):
         self._read(start * typesize, len(dst), dst)
 
     def __getitem__(self, key: int | slice) -> bytes:
-        start, stop = self._key(key)
-        data = self.get_slice(start, stop)
-        assert data is not None
+        data = self.handle.calls.items(key)
+        if type(data) is not bytes:
+            data = self._get_long(data, *self._key(key), None)
+            assert data is not None
         return data
 
     def iterchunks(self, dtype: Any) -> Iterator[np.ndarray[Any, Any]]:

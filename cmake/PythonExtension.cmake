@@ -18,8 +18,8 @@ execute_process(
             "import sysconfig; print(sysconfig.get_config_var('Py_GIL_DISABLED') or 0)"
     OUTPUT_VARIABLE gil_disabled OUTPUT_STRIP_TRAILING_WHITESPACE)
 
-Python_add_library(_b2c MODULE "${generated}" csrc/python/turn.c)
-target_include_directories(_b2c PRIVATE csrc/python)
+Python_add_library(_b2c MODULE "${generated}" csrc/python/calls.c csrc/python/turn.c)
+target_include_directories(_b2c PRIVATE csrc/core csrc/python)
 if(gil_disabled)
     set_target_properties(_b2c PROPERTIES SUFFIX ".${Python_SOABI}.so")
 else()

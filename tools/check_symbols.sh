@@ -1,5 +1,5 @@
 #!/bin/sh
-# Check what a binary exports: the extension its init function, the library names with b2c_.
+# Check what a binary exports: the extension its init functions, the library names with b2c_.
 # usage: check_symbols.sh file…
 # SPDX-License-Identifier: BSD-3-Clause
 set -eu
@@ -11,7 +11,7 @@ set -eu
 
 for file; do
     case ${file##*/} in
-    _b2c.*) allowed='PyInit__b2c' ;;
+    _b2c.*) allowed='PyInit__[a-z0-9]*' ;;
     libblosc2c.*) allowed='b2c_[a-z0-9_]*' ;;
     *)
         echo "$file: neither the extension nor the library" >&2

@@ -81,13 +81,6 @@ static int end_read(b2i_turn *turn, const call *c, b2c_status st)
     return is_sure ? (int)st : B2I_NOT_FREE;
 }
 
-static void end_edit(b2i_turn *turn, const call *c)
-{
-    leave(c);
-    ADD(nedits, 1);
-    PUT(is_written, 0);
-}
-
 static bool begin_edit(b2i_turn *turn, call *c)
 {
     if (__atomic_exchange_n(&turn->is_written, 1, __ATOMIC_SEQ_CST) != 0) {
@@ -136,49 +129,116 @@ int b2i_turn_read(b2i_turn *turn, b2c_ctx *ctx, uint64_t number, void *dst, size
     return end_read(turn, &c, st);
 }
 
-static size_t count(const b2i_turn *turn)
+int b2i_turn_meta_get(b2i_turn *turn, b2c_ctx *ctx, const char *name, void *dst, size_t cap,
+                      size_t *dst_len, b2c_error *err)
+{
+    (void)ctx;
+    call c;
+    if (!begin_read(turn, &c)) {
+        return B2I_NOT_FREE;
+    }
+    b2c_status st = b2c_schunk_meta_get(turn->schunk, name, dst, cap, dst_len, err);
+    return end_read(turn, &c, st);
+}
+
+int b2i_turn_vlmeta_get(b2i_turn *turn, b2c_ctx *ctx, const char *name, void *dst, size_t cap,
+                        size_t *dst_len, b2c_error *err)
+{
+    call c;
+    if (!begin_read(turn, &c)) {
+        return B2I_NOT_FREE;
+    }
+    b2c_status st = b2c_schunk_vlmeta_get(turn->schunk, ctx, name, dst, cap, dst_len, err);
+    return end_read(turn, &c, st);
+}
+
+int b2i_turn_info(b2i_turn *turn, b2c_schunk_info *info)
+{
+    call c;
+    if (!begin_read(turn, &c)) {
+        return B2I_NOT_FREE;
+    }
+    b2c_schunk_info_get(turn->schunk, info);
+    leave(&c);
+    ADD(nreaders, -1);
+    return B2C_OK;
+}
+
+static int end_edit(b2i_turn *turn, const call *c, b2c_status st, size_t *nchunks)
 {
     b2c_schunk_info info;
     b2c_schunk_info_get(turn->schunk, &info);
-    return (size_t)info.nchunks;
+    *nchunks = (size_t)info.nchunks;
+    leave(c);
+    ADD(nedits, 1);
+    PUT(is_written, 0);
+    return (int)st;
+}
+
+#define EDIT(turn, nchunks, what)                                                                  \
+    do {                                                                                           \
+        call c;                                                                                    \
+        if (!begin_edit(turn, &c)) {                                                               \
+            return B2I_NOT_FREE;                                                                   \
+        }                                                                                          \
+        return end_edit(turn, &c, (what), nchunks);                                                \
+    } while (0)
+
+int b2i_turn_vlmeta_set(b2i_turn *turn, b2c_ctx *ctx, const char *name, const void *src, size_t n,
+                        b2c_error *err)
+{
+    size_t nchunks;
+    EDIT(turn, &nchunks,
+         src != NULL ? b2c_schunk_vlmeta_set(turn->schunk, ctx, name, src, n, err)
+                     : b2c_schunk_vlmeta_delete(turn->schunk, name, err));
 }
 
 int b2i_turn_append(b2i_turn *turn, b2c_ctx *ctx, uint64_t number, const void *src, size_t n,
                     size_t *nchunks, b2c_error *err)
 {
     (void)number;
-    call c;
-    if (!begin_edit(turn, &c)) {
-        return B2I_NOT_FREE;
-    }
-    b2c_status st = b2c_schunk_append(turn->schunk, ctx, src, n, err);
-    *nchunks = count(turn);
-    end_edit(turn, &c);
-    return (int)st;
+    EDIT(turn, nchunks, b2c_schunk_append(turn->schunk, ctx, src, n, err));
 }
 
 int b2i_turn_insert(b2i_turn *turn, b2c_ctx *ctx, uint64_t number, const void *src, size_t n,
                     size_t *nchunks, b2c_error *err)
 {
-    call c;
-    if (!begin_edit(turn, &c)) {
-        return B2I_NOT_FREE;
-    }
-    b2c_status st = b2c_schunk_insert(turn->schunk, ctx, number, src, n, err);
-    *nchunks = count(turn);
-    end_edit(turn, &c);
-    return (int)st;
+    EDIT(turn, nchunks, b2c_schunk_insert(turn->schunk, ctx, number, src, n, err));
 }
 
 int b2i_turn_update(b2i_turn *turn, b2c_ctx *ctx, uint64_t number, const void *src, size_t n,
                     size_t *nchunks, b2c_error *err)
 {
-    call c;
-    if (!begin_edit(turn, &c)) {
-        return B2I_NOT_FREE;
-    }
-    b2c_status st = b2c_schunk_update(turn->schunk, ctx, number, src, n, err);
-    *nchunks = count(turn);
-    end_edit(turn, &c);
-    return (int)st;
+    EDIT(turn, nchunks, b2c_schunk_update(turn->schunk, ctx, number, src, n, err));
+}
+
+int b2i_turn_append_chunk(b2i_turn *turn, b2c_ctx *ctx, uint64_t number, const void *src, size_t n,
+                          size_t *nchunks, b2c_error *err)
+{
+    (void)ctx;
+    (void)number;
+    EDIT(turn, nchunks, b2c_schunk_append_chunk(turn->schunk, src, n, err));
+}
+
+int b2i_turn_insert_chunk(b2i_turn *turn, b2c_ctx *ctx, uint64_t number, const void *src, size_t n,
+                          size_t *nchunks, b2c_error *err)
+{
+    (void)ctx;
+    EDIT(turn, nchunks, b2c_schunk_insert_chunk(turn->schunk, number, src, n, err));
+}
+
+int b2i_turn_update_chunk(b2i_turn *turn, b2c_ctx *ctx, uint64_t number, const void *src, size_t n,
+                          size_t *nchunks, b2c_error *err)
+{
+    (void)ctx;
+    EDIT(turn, nchunks, b2c_schunk_update_chunk(turn->schunk, number, src, n, err));
+}
+
+int b2i_turn_delete_chunk(b2i_turn *turn, b2c_ctx *ctx, uint64_t number, const void *src, size_t n,
+                          size_t *nchunks, b2c_error *err)
+{
+    (void)ctx;
+    (void)src;
+    (void)n;
+    EDIT(turn, nchunks, b2c_schunk_delete_chunk(turn->schunk, number, err));
 }

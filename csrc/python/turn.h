@@ -18,12 +18,13 @@
 
 typedef struct b2i_turn {
     b2c_schunk *schunk;
-    int may_outdate; /* others may reuse the room of its chunks: who has read looks whether */
-    int is_open;     /* nobody in Python writes or waits for that, nor is there a lock file */
-    int was_read;    /* the mark */
-    int nreaders;    /* calls from here that read */
-    int is_written;  /* one that writes */
-    size_t nedits;   /* another number whenever what is shown may be something else */
+    int may_outdate;   /* others may reuse the room of its chunks: who has read looks whether */
+    int is_open;       /* nobody in Python writes or waits for that, nor is there a lock file */
+    int was_read;      /* the mark */
+    int nreaders;      /* calls from here that read */
+    int is_written;    /* one that writes */
+    size_t nedits;     /* another number whenever what is shown may be something else */
+    size_t max_nbytes; /* of a result of calls.c; 0: the default limit */
 } b2i_turn;
 
 enum { B2I_NOT_FREE = -1 }; /* no b2c_status: it is Python's turn; nothing has changed */
@@ -38,6 +39,11 @@ int b2i_turn_is_here(const b2i_turn *turn);
 /* A reader in Python has come.  1: it may read.  0: it may when Python lets it.  -1: not now. */
 int b2i_turn_look(b2i_turn *turn);
 
+/* cffi: end */
+
+/* b2c_schunk_info_get() */
+int b2i_turn_info(b2i_turn *turn, b2c_schunk_info *info);
+
 /* b2c_schunk_decode_chunk(), …_get_chunk() (without 'ctx'), and …_read() from byte 'number' on. */
 int b2i_turn_decode_chunk(b2i_turn *turn, b2c_ctx *ctx, uint64_t number, void *dst, size_t cap,
                           size_t *dst_len, b2c_error *err);
@@ -45,6 +51,16 @@ int b2i_turn_get_chunk(b2i_turn *turn, b2c_ctx *ctx, uint64_t number, void *dst,
                        size_t *dst_len, b2c_error *err);
 int b2i_turn_read(b2i_turn *turn, b2c_ctx *ctx, uint64_t number, void *dst, size_t cap,
                   size_t *dst_len, b2c_error *err);
+
+/* b2c_schunk_meta_get() (without 'ctx') and b2c_schunk_vlmeta_get(). */
+int b2i_turn_meta_get(b2i_turn *turn, b2c_ctx *ctx, const char *name, void *dst, size_t cap,
+                      size_t *dst_len, b2c_error *err);
+int b2i_turn_vlmeta_get(b2i_turn *turn, b2c_ctx *ctx, const char *name, void *dst, size_t cap,
+                        size_t *dst_len, b2c_error *err);
+
+/* b2c_schunk_vlmeta_set(); 'src' NULL: b2c_schunk_vlmeta_delete(). */
+int b2i_turn_vlmeta_set(b2i_turn *turn, b2c_ctx *ctx, const char *name, const void *src, size_t n,
+                        b2c_error *err);
 
 /* b2c_schunk_append() (without 'number'), …_insert(), …_update(); counts the chunks afterwards. */
 int b2i_turn_append(b2i_turn *turn, b2c_ctx *ctx, uint64_t number, const void *src, size_t n,
@@ -54,6 +70,15 @@ int b2i_turn_insert(b2i_turn *turn, b2c_ctx *ctx, uint64_t number, const void *s
 int b2i_turn_update(b2i_turn *turn, b2c_ctx *ctx, uint64_t number, const void *src, size_t n,
                     size_t *nchunks, b2c_error *err);
 
-/* cffi: end */
+/* b2c_schunk_append_chunk(), …_insert_chunk(), …_update_chunk(), …_delete_chunk() (without 'src').
+ */
+int b2i_turn_append_chunk(b2i_turn *turn, b2c_ctx *ctx, uint64_t number, const void *src, size_t n,
+                          size_t *nchunks, b2c_error *err);
+int b2i_turn_insert_chunk(b2i_turn *turn, b2c_ctx *ctx, uint64_t number, const void *src, size_t n,
+                          size_t *nchunks, b2c_error *err);
+int b2i_turn_update_chunk(b2i_turn *turn, b2c_ctx *ctx, uint64_t number, const void *src, size_t n,
+                          size_t *nchunks, b2c_error *err);
+int b2i_turn_delete_chunk(b2i_turn *turn, b2c_ctx *ctx, uint64_t number, const void *src, size_t n,
+                          size_t *nchunks, b2c_error *err);
 
 #endif

@@ -158,6 +158,54 @@ static void test_threads(void)
     b2c_schunk_free(turn.schunk);
 }
 
+/* Chunks as they are stored; three of them before and after. */
+static void test_chunks(b2c_ctx *ctx)
+{
+    uint8_t chunk[2 * LEN], got[LEN];
+    size_t len = 0, n = 0, nedits = turn.nedits;
+    b2c_error err;
+    b2c_schunk_info info;
+    CHECK_EQ(b2i_turn_get_chunk(&turn, ctx, 1, chunk, sizeof chunk, &len, &err), B2C_OK);
+    CHECK_EQ(b2i_turn_append_chunk(&turn, ctx, 0, chunk, len, &n, &err), B2C_OK);
+    CHECK_EQ(n, 4);
+    CHECK_EQ(b2i_turn_insert_chunk(&turn, ctx, 0, chunk, len, &n, &err), B2C_OK);
+    CHECK_EQ(n, 5);
+    CHECK_EQ(b2i_turn_update_chunk(&turn, ctx, 5, chunk, len, &n, &err), B2C_E_RANGE);
+    CHECK_EQ(b2i_turn_delete_chunk(&turn, ctx, 0, NULL, 0, &n, &err), B2C_OK);
+    CHECK_EQ(b2i_turn_delete_chunk(&turn, ctx, 3, NULL, 0, &n, &err), B2C_OK);
+    CHECK_EQ(n, 3);
+    CHECK_EQ(b2i_turn_update_chunk(&turn, ctx, 2, chunk, len, &n, &err), B2C_OK);
+    CHECK_EQ(b2i_turn_decode_chunk(&turn, ctx, 2, got, LEN, &n, &err), B2C_OK);
+    CHECK(n == LEN && is_uniform(got) && got[0] == 77);
+    CHECK(turn.nedits != nedits);
+    CHECK_EQ(b2i_turn_info(&turn, &info), B2C_OK);
+    CHECK(info.nchunks == 3 && info.nbytes == 3 * LEN);
+}
+
+static void test_metas(b2c_ctx *ctx)
+{
+    char got[8];
+    size_t n = 0, nedits = turn.nedits;
+    b2c_error err;
+    b2c_schunk_info info;
+    CHECK_EQ(b2i_turn_meta_get(&turn, ctx, "a", got, sizeof got, &n, &err), B2C_E_NOT_FOUND);
+    CHECK_EQ(b2i_turn_vlmeta_get(&turn, ctx, "a", got, sizeof got, &n, &err), B2C_E_NOT_FOUND);
+    CHECK_EQ(b2i_turn_vlmeta_set(&turn, ctx, "a", "value", 5, &err), B2C_OK);
+    CHECK(turn.nedits != nedits);
+    CHECK_EQ(b2i_turn_vlmeta_get(&turn, ctx, "a", got, sizeof got, &n, &err), B2C_OK);
+    CHECK(n == 5 && memcmp(got, "value", 5) == 0);
+    CHECK_EQ(b2i_turn_vlmeta_set(&turn, ctx, "a", NULL, 0, &err), B2C_OK);
+    CHECK_EQ(b2i_turn_vlmeta_set(&turn, ctx, "a", NULL, 0, &err), B2C_E_NOT_FOUND);
+
+    b2i_turn_open(&turn, 0);
+    CHECK_EQ(b2i_turn_meta_get(&turn, ctx, "a", got, sizeof got, &n, &err), B2I_NOT_FREE);
+    CHECK_EQ(b2i_turn_vlmeta_get(&turn, ctx, "a", got, sizeof got, &n, &err), B2I_NOT_FREE);
+    CHECK_EQ(b2i_turn_vlmeta_set(&turn, ctx, "a", "value", 5, &err), B2I_NOT_FREE);
+    CHECK_EQ(b2i_turn_delete_chunk(&turn, ctx, 0, NULL, 0, &n, &err), B2I_NOT_FREE);
+    CHECK_EQ(b2i_turn_info(&turn, &info), B2I_NOT_FREE);
+    b2i_turn_open(&turn, 1);
+}
+
 /* Who is there keeps whom out; what cannot be leaves everything as it was. */
 static void test_turns(void)
 {
@@ -204,6 +252,8 @@ static void test_turns(void)
     CHECK_EQ(n, 3);
     CHECK_EQ(b2i_turn_decode_chunk(&turn, ctx, 1, got, LEN, &n, &err), B2C_OK);
     CHECK(memcmp(got, bytes, LEN) == 0);
+    test_chunks(ctx);
+    test_metas(ctx);
 
     turn.nreaders = 1; /* a call that reads keeps out those that write, not others that read */
     CHECK(b2i_turn_is_used(&turn));

@@ -1,0 +1,604 @@
+/*
+ * calls.c: short calls of a super-chunk as methods of a Python object, the module blosc2c._calls.
+ * SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Through cffi such a call takes five times as long as its work.  A method gives what is asked for,
+ * or None: it is to be had in the long way, of handles.py, which also tells what is wrong with an
+ * argument.  When the call itself fails it gives the status and the b2c_error.  Nothing of Python
+ * runs in between, no signal handler and no finalizer, but functions of the user's that C calls.
+ */
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+#include "alloc.h"
+#include "turn.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <string.h>
+
+#if defined(Py_LIMITED_API) && Py_LIMITED_API + 0 < 0x030B0000
+/* The stable ABI has them since 3.11, and 3.10 has the same ones. */
+typedef struct {
+    void *buf;
+    PyObject *obj;
+    Py_ssize_t len, itemsize;
+    int readonly, ndim;
+    char *format;
+    Py_ssize_t *shape, *strides, *suboffsets;
+    void *internal;
+} Py_buffer;
+int PyObject_GetBuffer(PyObject *obj, Py_buffer *view, int flags);
+void PyBuffer_Release(Py_buffer *view);
+#define PyBUF_SIMPLE   0
+#define PyBUF_WRITABLE 1
+#endif
+
+enum {
+    SHORT_NBYTES = 1 << 16, /* of results */
+    SERIAL_NBYTES = 1 << 18 /* buffers of less are read or filled by one thread */
+};
+
+static size_t default_nbytes = SHORT_NBYTES; /* as the default limits allow */
+
+/* ---- What a thread needs ------------------------------------------------- */
+
+typedef struct desk {
+    b2c_ctx *ctx;
+    bool is_taken; /* a call is under way, and this one is made in the middle of it */
+    uint8_t bytes[SHORT_NBYTES];
+} desk;
+
+static pthread_key_t desk_key;
+static pthread_once_t desk_once = PTHREAD_ONCE_INIT;
+static bool has_key;
+
+static __thread desk *mine;
+
+static void free_desk(void *p)
+{
+    desk *d = p;
+    mine = NULL;
+    b2c_ctx_free(d->ctx);
+    b2i_free(d);
+}
+
+static void make_key(void)
+{
+    has_key = pthread_key_create(&desk_key, free_desk) == 0;
+}
+
+static desk *new_desk(void)
+{
+    (void)pthread_once(&desk_once, make_key);
+    desk *d = has_key ? b2i_calloc(sizeof *d) : NULL;
+    if (d == NULL) {
+        return NULL;
+    }
+    if (b2c_ctx_new(NULL, 1, NULL, &d->ctx, NULL) != B2C_OK) {
+        b2i_free(d);
+        return NULL;
+    }
+    if (pthread_setspecific(desk_key, d) != 0) {
+        free_desk(d);
+        return NULL;
+    }
+    return d;
+}
+
+/* NULL: the long way has to do. */
+static desk *take_desk(void)
+{
+    if (mine == NULL) {
+        mine = new_desk();
+    }
+    if (mine == NULL || mine->is_taken) {
+        return NULL;
+    }
+    mine->is_taken = true;
+    return mine;
+}
+
+/* ---- Arguments and results ----------------------------------------------- */
+
+typedef struct calls {
+    PyObject_HEAD PyObject *owner; /* of the memory of turn and super-chunk */
+    b2i_turn *turn;
+    size_t chunk_nbytes; /* of the chunk that was decoded last: the next one may have as many */
+} calls;
+
+static PyObject *long_way(void)
+{
+    PyErr_Clear();
+    Py_RETURN_NONE;
+}
+
+static PyObject *failure(int st, const b2c_error *err)
+{
+    if (st == B2I_NOT_FREE || st == B2C_E_OUTPUT_SIZE) {
+        return long_way();
+    }
+    return Py_BuildValue("(iy#)", st, (const char *)err, (Py_ssize_t)sizeof *err);
+}
+
+static bool get_number(PyObject *arg, uint64_t *number)
+{
+    PyObject *index = PyNumber_Index(arg);
+    if (index == NULL) {
+        return false;
+    }
+    *number = PyLong_AsUnsignedLongLong(index);
+    Py_DECREF(index);
+    return *number != (uint64_t)-1 || PyErr_Occurred() == NULL;
+}
+
+static bool get_buffer(PyObject *arg, int flags, Py_buffer *view)
+{
+    if (PyObject_GetBuffer(arg, view, flags) != 0) {
+        return false;
+    }
+    if (view->len >= SERIAL_NBYTES) {
+        PyBuffer_Release(view);
+        return false;
+    }
+    return true;
+}
+
+static size_t most(const calls *self)
+{
+    return self->turn->max_nbytes != 0 ? self->turn->max_nbytes : default_nbytes;
+}
+
+/* ---- Reads --------------------------------------------------------------- */
+
+typedef int read_function(b2i_turn *turn, b2c_ctx *ctx, uint64_t number, void *dst, size_t cap,
+                          size_t *dst_len, b2c_error *err);
+
+static int run_read(calls *self, read_function *read, desk *d, uint64_t number, void *dst,
+                    size_t cap, size_t *dst_len, b2c_error *err)
+{
+    PyThreadState *state = PyEval_SaveThread();
+    int st = read(self->turn, d->ctx, number, dst, cap, dst_len, err);
+    PyEval_RestoreThread(state);
+    d->is_taken = false;
+    return st;
+}
+
+static PyObject *get_chunk(PyObject *o, PyObject *arg)
+{
+    calls *self = (calls *)o;
+    uint64_t number;
+    size_t len = 0;
+    b2c_error err;
+    desk *d = get_number(arg, &number) ? take_desk() : NULL;
+    if (d == NULL) {
+        return long_way();
+    }
+    int st = run_read(self, b2i_turn_get_chunk, d, number, d->bytes, most(self), &len, &err);
+    return st == B2C_OK ? PyBytes_FromStringAndSize((const char *)d->bytes, (Py_ssize_t)len)
+                        : failure(st, &err);
+}
+
+/* A bytes object of what is read; 'cap' is how many bytes it is thought to have. */
+static PyObject *read_new(calls *self, read_function *read, uint64_t number, size_t cap,
+                          size_t *len)
+{
+    b2c_error err;
+    PyObject *bytes = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)cap);
+    desk *d = bytes != NULL ? take_desk() : NULL;
+    if (d == NULL) {
+        Py_XDECREF(bytes);
+        return long_way();
+    }
+    int st = run_read(self, read, d, number, PyBytes_AsString(bytes), cap, len, &err);
+    if (st == B2C_OK && *len == cap) {
+        return bytes;
+    }
+    PyObject *cut = NULL;
+    if (st == B2C_OK) {
+        cut = PyBytes_FromStringAndSize(PyBytes_AsString(bytes), (Py_ssize_t)*len);
+    }
+    Py_DECREF(bytes);
+    if (st == B2C_E_OUTPUT_SIZE && *len > cap && *len <= most(self)) {
+        return read_new(self, read, number, *len, len);
+    }
+    return st == B2C_OK ? cut : failure(st, &err);
+}
+
+/* True when 'out' is filled; nbytes: how many bytes, or SIZE_MAX: as many as there are. */
+static PyObject *read_into(calls *self, read_function *read, uint64_t number, PyObject *out,
+                           size_t nbytes)
+{
+    Py_buffer view;
+    b2c_error err;
+    size_t len = 0;
+    if (!get_buffer(out, PyBUF_WRITABLE, &view)) {
+        return long_way();
+    }
+    size_t cap = nbytes == SIZE_MAX ? (size_t)view.len : nbytes;
+    desk *d = cap <= (size_t)view.len ? take_desk() : NULL;
+    if (d == NULL) {
+        PyBuffer_Release(&view);
+        return long_way();
+    }
+    int st = run_read(self, read, d, number, view.buf, cap, &len, &err);
+    PyBuffer_Release(&view);
+    return st == B2C_OK ? PyBool_FromLong(1) : failure(st, &err);
+}
+
+/* (number[, out]) */
+static PyObject *decompress_chunk(PyObject *o, PyObject *const *args, Py_ssize_t nargs)
+{
+    calls *self = (calls *)o;
+    uint64_t number;
+    if (nargs < 1 || !get_number(args[0], &number)) {
+        return long_way();
+    }
+    if (nargs > 1) {
+        return read_into(self, b2i_turn_decode_chunk, number, args[1], SIZE_MAX);
+    }
+    size_t len = self->chunk_nbytes <= most(self) ? self->chunk_nbytes : most(self);
+    PyObject *bytes = read_new(self, b2i_turn_decode_chunk, number, len, &len);
+    self->chunk_nbytes = len;
+    return bytes;
+}
+
+/* Where the items of a key are in the data; false: to be had, or refused, in the long way. */
+static bool find_items(const calls *self, PyObject *key, uint64_t *at, size_t *nbytes)
+{
+    b2c_schunk_info info;
+    Py_ssize_t start, stop, step;
+    if (b2i_turn_info(self->turn, &info) != B2C_OK || info.nbytes > PY_SSIZE_T_MAX) {
+        return false;
+    }
+    Py_ssize_t n = (Py_ssize_t)(info.nbytes / info.typesize);
+    if (PySlice_Check(key)) {
+        if (PySlice_Unpack(key, &start, &stop, &step) != 0 || step != 1) {
+            return false;
+        }
+        (void)PySlice_AdjustIndices(n, &start, &stop, step);
+    } else {
+        start = PyNumber_AsSsize_t(key, PyExc_IndexError);
+        if ((start == -1 && PyErr_Occurred() != NULL) || start >= n || start < -n) {
+            return false;
+        }
+        start += start < 0 ? n : 0;
+        stop = start + 1;
+    }
+    *at = (uint64_t)start * info.typesize;
+    *nbytes = stop > start ? (size_t)(stop - start) * info.typesize : 0;
+    return true;
+}
+
+/* (key[, out]) */
+static PyObject *items(PyObject *o, PyObject *const *args, Py_ssize_t nargs)
+{
+    calls *self = (calls *)o;
+    uint64_t at;
+    size_t nbytes, len;
+    if (nargs < 1 || !find_items(self, args[0], &at, &nbytes)) {
+        return long_way();
+    }
+    if (nargs > 1) {
+        return read_into(self, b2i_turn_read, at, args[1], nbytes);
+    }
+    return nbytes <= most(self) ? read_new(self, b2i_turn_read, at, nbytes, &len) : long_way();
+}
+
+/* ---- Metalayers ---------------------------------------------------------- */
+
+typedef int get_function(b2i_turn *turn, b2c_ctx *ctx, const char *name, void *dst, size_t cap,
+                         size_t *dst_len, b2c_error *err);
+
+/* A name that lives as long as 'arg'; NULL: to be looked at, or refused, in the long way. */
+static const char *get_name(PyObject *arg)
+{
+    Py_ssize_t len;
+    const char *name = PyUnicode_Check(arg) ? PyUnicode_AsUTF8AndSize(arg, &len) : NULL;
+    if (name == NULL || len == 0 || len > B2C_MAX_NAME_LEN || strlen(name) != (size_t)len) {
+        return NULL;
+    }
+    return name;
+}
+
+/* What get() gives with room for 'cap' bytes of the desk; B2I_NOT_FREE: nothing. */
+static int run_get(PyObject *o, get_function *get, PyObject *arg, size_t cap, desk **d, size_t *len,
+                   b2c_error *err)
+{
+    const char *name = get_name(arg);
+    *d = name != NULL ? take_desk() : NULL;
+    if (*d == NULL) {
+        return B2I_NOT_FREE;
+    }
+    PyThreadState *state = PyEval_SaveThread();
+    int st = get(((calls *)o)->turn, (*d)->ctx, name, (*d)->bytes, cap, len, err);
+    PyEval_RestoreThread(state);
+    (*d)->is_taken = false;
+    return st;
+}
+
+static PyObject *get_value(PyObject *o, get_function *get, PyObject *name)
+{
+    desk *d;
+    size_t len = 0;
+    b2c_error err;
+    int st = run_get(o, get, name, SHORT_NBYTES, &d, &len, &err);
+    return st == B2C_OK ? PyBytes_FromStringAndSize((const char *)d->bytes, (Py_ssize_t)len)
+                        : failure(st, &err);
+}
+
+static PyObject *is_there(PyObject *o, get_function *get, PyObject *name)
+{
+    desk *d;
+    size_t len = 0;
+    b2c_error err;
+    int st = run_get(o, get, name, 0, &d, &len, &err);
+    return st == B2I_NOT_FREE ? long_way() : PyBool_FromLong(st != B2C_E_NOT_FOUND);
+}
+
+static PyObject *get_meta(PyObject *o, PyObject *name)
+{
+    return get_value(o, b2i_turn_meta_get, name);
+}
+
+static PyObject *get_vlmeta(PyObject *o, PyObject *name)
+{
+    return get_value(o, b2i_turn_vlmeta_get, name);
+}
+
+static PyObject *has_meta(PyObject *o, PyObject *name)
+{
+    return is_there(o, b2i_turn_meta_get, name);
+}
+
+static PyObject *has_vlmeta(PyObject *o, PyObject *name)
+{
+    return is_there(o, b2i_turn_vlmeta_get, name);
+}
+
+/* (name[, bytes]): without them it is deleted.  True when that is done */
+static PyObject *set_vlmeta(PyObject *o, PyObject *const *args, Py_ssize_t nargs)
+{
+    Py_ssize_t n = 0;
+    char *src = NULL;
+    b2c_error err;
+    const char *name = nargs > 0 ? get_name(args[0]) : NULL;
+    if (name == NULL || (nargs > 1 && PyBytes_AsStringAndSize(args[1], &src, &n) != 0)) {
+        return long_way();
+    }
+    desk *d = n < SERIAL_NBYTES ? take_desk() : NULL;
+    if (d == NULL) {
+        return long_way();
+    }
+    PyThreadState *state = PyEval_SaveThread();
+    int st = b2i_turn_vlmeta_set(((calls *)o)->turn, d->ctx, name, src, (size_t)n, &err);
+    PyEval_RestoreThread(state);
+    d->is_taken = false;
+    return st == B2C_OK ? PyBool_FromLong(1) : failure(st, &err);
+}
+
+/* ---- Edits --------------------------------------------------------------- */
+
+typedef int edit_function(b2i_turn *turn, b2c_ctx *ctx, uint64_t number, const void *src, size_t n,
+                          size_t *nchunks, b2c_error *err);
+
+/* How many chunks there are after an edit; 'arg' is a buffer, or NULL. */
+static PyObject *run_edit(PyObject *o, edit_function *edit, uint64_t number, PyObject *arg)
+{
+    calls *self = (calls *)o;
+    Py_buffer view = { .len = 0 };
+    size_t nchunks = 0;
+    b2c_error err;
+    if (arg != NULL && !get_buffer(arg, PyBUF_SIMPLE, &view)) {
+        return long_way();
+    }
+    int st = B2I_NOT_FREE;
+    desk *d = take_desk();
+    if (d != NULL) {
+        PyThreadState *state = PyEval_SaveThread();
+        st = edit(self->turn, d->ctx, number, view.buf, (size_t)view.len, &nchunks, &err);
+        PyEval_RestoreThread(state);
+        d->is_taken = false;
+    }
+    if (arg != NULL) {
+        PyBuffer_Release(&view);
+    }
+    return st == B2C_OK ? PyLong_FromSize_t(nchunks) : failure(st, &err);
+}
+
+/* (number, buffer) */
+static PyObject *run_numbered(PyObject *o, edit_function *edit, PyObject *const *args,
+                              Py_ssize_t nargs)
+{
+    uint64_t number;
+    if (nargs != 2 || !get_number(args[0], &number)) {
+        return long_way();
+    }
+    return run_edit(o, edit, number, args[1]);
+}
+
+static PyObject *append_data(PyObject *o, PyObject *data)
+{
+    return run_edit(o, b2i_turn_append, 0, data);
+}
+
+static PyObject *append_chunk(PyObject *o, PyObject *chunk)
+{
+    return run_edit(o, b2i_turn_append_chunk, 0, chunk);
+}
+
+static PyObject *insert_data(PyObject *o, PyObject *const *args, Py_ssize_t nargs)
+{
+    return run_numbered(o, b2i_turn_insert, args, nargs);
+}
+
+static PyObject *insert_chunk(PyObject *o, PyObject *const *args, Py_ssize_t nargs)
+{
+    return run_numbered(o, b2i_turn_insert_chunk, args, nargs);
+}
+
+static PyObject *update_data(PyObject *o, PyObject *const *args, Py_ssize_t nargs)
+{
+    return run_numbered(o, b2i_turn_update, args, nargs);
+}
+
+static PyObject *update_chunk(PyObject *o, PyObject *const *args, Py_ssize_t nargs)
+{
+    return run_numbered(o, b2i_turn_update_chunk, args, nargs);
+}
+
+static PyObject *delete_chunk(PyObject *o, PyObject *arg)
+{
+    uint64_t number;
+    return get_number(arg, &number) ? run_edit(o, b2i_turn_delete_chunk, number, NULL) : long_way();
+}
+
+/* ---- Facts --------------------------------------------------------------- */
+
+enum { NCHUNKS, NBYTES, CBYTES, TYPESIZE, BLOCKSIZE, CHUNKSIZE, NITEMS, NVLMETA };
+
+static PyObject *get_fact(PyObject *o, void *which)
+{
+    b2c_schunk_info info;
+    if (b2i_turn_info(((calls *)o)->turn, &info) != B2C_OK) {
+        Py_RETURN_NONE;
+    }
+    const uint64_t facts[] = {
+        [NCHUNKS] = info.nchunks,
+        [NBYTES] = info.nbytes,
+        [CBYTES] = info.cbytes,
+        [TYPESIZE] = info.typesize,
+        [BLOCKSIZE] = info.blocksize,
+        [CHUNKSIZE] = info.chunksize < 0 ? 0 : (uint64_t)info.chunksize,
+        [NITEMS] = info.nbytes / info.typesize,
+        [NVLMETA] = info.nvlmeta,
+    };
+    return PyLong_FromUnsignedLongLong(facts[(uintptr_t)which]);
+}
+
+/* ---- The type and the module --------------------------------------------- */
+
+/* (owner, address): of a b2i_turn */
+static PyObject *new_calls(PyTypeObject *type, PyObject *args, PyObject *kwargs)
+{
+    PyObject *owner, *address;
+    (void)kwargs;
+    if (!PyArg_ParseTuple(args, "OO", &owner, &address)) {
+        return NULL;
+    }
+    b2i_turn *turn = PyLong_AsVoidPtr(address);
+    if (turn == NULL) {
+        return NULL;
+    }
+    calls *self = (calls *)PyType_GenericAlloc(type, 0);
+    if (self != NULL) {
+        Py_INCREF(owner);
+        self->owner = owner;
+        self->turn = turn;
+    }
+    return (PyObject *)self;
+}
+
+static void free_calls(PyObject *o)
+{
+    PyTypeObject *type = Py_TYPE(o);
+    Py_XDECREF(((calls *)o)->owner);
+    PyObject_Free(o);
+    Py_DECREF(type);
+}
+
+#define FAST(function) (PyCFunction)(void (*)(void))(function), METH_FASTCALL, NULL
+
+static PyMethodDef methods[] = {
+    { "get_chunk", get_chunk, METH_O, NULL },
+    { "decompress_chunk", FAST(decompress_chunk) },
+    { "items", FAST(items) },
+    { "get_meta", get_meta, METH_O, NULL },
+    { "get_vlmeta", get_vlmeta, METH_O, NULL },
+    { "has_meta", has_meta, METH_O, NULL },
+    { "has_vlmeta", has_vlmeta, METH_O, NULL },
+    { "set_vlmeta", FAST(set_vlmeta) },
+    { "append_data", append_data, METH_O, NULL },
+    { "insert_data", FAST(insert_data) },
+    { "update_data", FAST(update_data) },
+    { "append_chunk", append_chunk, METH_O, NULL },
+    { "insert_chunk", FAST(insert_chunk) },
+    { "update_chunk", FAST(update_chunk) },
+    { "delete_chunk", delete_chunk, METH_O, NULL },
+    { NULL, NULL, 0, NULL },
+};
+
+static PyGetSetDef getters[] = {
+    { "nchunks", get_fact, NULL, NULL, (void *)NCHUNKS },
+    { "nbytes", get_fact, NULL, NULL, (void *)NBYTES },
+    { "cbytes", get_fact, NULL, NULL, (void *)CBYTES },
+    { "typesize", get_fact, NULL, NULL, (void *)TYPESIZE },
+    { "blocksize", get_fact, NULL, NULL, (void *)BLOCKSIZE },
+    { "chunksize", get_fact, NULL, NULL, (void *)CHUNKSIZE },
+    { "nitems", get_fact, NULL, NULL, (void *)NITEMS },
+    { "nvlmeta", get_fact, NULL, NULL, (void *)NVLMETA },
+    { NULL, NULL, NULL, NULL, NULL },
+};
+
+static PyType_Slot calls_slots[] = {
+    { Py_tp_new, new_calls },
+    { Py_tp_dealloc, free_calls },
+    { Py_tp_methods, methods },
+    { Py_tp_getset, getters },
+    { 0, NULL },
+};
+
+static PyType_Spec calls_spec = {
+    .name = "blosc2c._calls.Calls",
+    .basicsize = sizeof(calls),
+    .flags = Py_TPFLAGS_DEFAULT,
+    .slots = calls_slots,
+};
+
+/* (nbytes): what the default limits allow of a result */
+static PyObject *set_default_nbytes(PyObject *module, PyObject *arg)
+{
+    (void)module;
+    size_t nbytes = PyLong_AsSize_t(arg);
+    if (nbytes == (size_t)-1 && PyErr_Occurred() != NULL) {
+        return NULL;
+    }
+    default_nbytes = nbytes < SHORT_NBYTES ? nbytes : SHORT_NBYTES;
+    Py_RETURN_NONE;
+}
+
+static int fill_module(PyObject *module)
+{
+    PyObject *type = PyType_FromSpec(&calls_spec);
+    if (type == NULL || PyModule_AddObject(module, "Calls", type) != 0) {
+        Py_XDECREF(type);
+        return -1;
+    }
+    return 0;
+}
+
+static PyMethodDef functions[] = {
+    { "set_default_nbytes", set_default_nbytes, METH_O, NULL },
+    { NULL, NULL, 0, NULL },
+};
+
+static PyModuleDef_Slot slots[] = {
+    { Py_mod_exec, fill_module },
+#ifdef Py_GIL_DISABLED
+    { Py_mod_gil, Py_MOD_GIL_NOT_USED },
+#endif
+    { 0, NULL },
+};
+
+static PyModuleDef definition = {
+    PyModuleDef_HEAD_INIT,
+    .m_name = "_calls",
+    .m_methods = functions,
+    .m_slots = slots,
+};
+
+PyMODINIT_FUNC PyInit__calls(void); /* beside PyInit__b2c(): see _ffi.py */
+PyMODINIT_FUNC PyInit__calls(void)
+{
+    return PyModuleDef_Init(&definition);
+}

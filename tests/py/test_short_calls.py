@@ -1,0 +1,257 @@
+"""Short calls of super-chunks, as methods of C: they give what the long way gives.
+
+SPDX-License-Identifier: BSD-3-Clause
+"""
+
+import gc
+import os
+import threading
+
+import numpy as np
+import pytest
+
+import blosc2c as b2
+from blosc2c import _ffi
+
+N = 100
+DATA = np.arange(10 * N, dtype="i4")
+
+
+@pytest.fixture(params=["memory", "disk"])
+def s(request, tmp_path):
+    path = tmp_path / "f.b2frame" if request.param == "disk" else None
+    with b2.SChunk(data=DATA, chunksize=4 * N, urlpath=path, cparams={"typesize": 4}) as made:
+        made.vlmeta["name"] = 1
+        yield made
+
+
+class _Closed:
+    """In the place of the methods of C: all is done in the long way."""
+
+    def __getattr__(self, name):
+        return None if name in ("nchunks", "nbytes", "typesize", "nitems", "nvlmeta") else lambda *_: None
+
+
+def both(s, call):
+    """What a call gives or raises in the short way, which is that of the long way."""
+    found, kept = [], s.handle.calls
+    for calls in (kept, _Closed()):
+        s.handle.calls = calls
+        try:
+            found.append(call(s))
+        except Exception as exc:
+            found.append((type(exc), str(exc)))
+        finally:
+            s.handle.calls = kept
+    assert found[0] == found[1]
+    assert type(found[0]) is type(found[1])
+    return found[0]
+
+
+KEYS = [0, -1, 5, 999, -1000, 1000, -1001, True, np.int16(7), 1 << 70, "x", None, 1.5]
+KEYS += [slice(a, b) for a in (None, 0, 5, -5, 1000, 5000) for b in (None, 0, 7, -3, 5000)]
+KEYS += [slice(0, 9, 1), slice(0, 9, 2), slice("a", 3), slice(np.int64(3), np.int8(9)), slice(1 << 80)]
+
+
+@pytest.mark.parametrize("key", KEYS, ids=repr)
+def test_items(s, key):
+    found = both(s, lambda s: s[key])
+    if isinstance(found, bytes):
+        wanted = DATA[key] if isinstance(key, slice) else DATA[int(key) : int(key) + 1 or None]
+        assert found == wanted.tobytes()
+
+
+@pytest.mark.parametrize(
+    "number", [0, 9, 10, -1, True, np.uint8(3), 1 << 64, (1 << 64) - 1, 2.0, "1", None], ids=repr
+)
+def test_chunks(s, number):
+    for name in ("get_chunk", "decompress_chunk"):
+        both(s, lambda s, name=name: getattr(s, name)(number))
+    both(s, lambda s: s.decompress_chunk(number, bytearray(5)))
+
+
+def outputs():
+    frozen = np.zeros(N, "i4")
+    frozen.flags.writeable = False
+    given = [
+        np.zeros(N, "i4"),
+        np.zeros(2 * N, "i4"),
+        bytearray(4 * N),
+        bytearray(3),
+        np.zeros((2, N // 2), "f4"),
+    ]
+    return [
+        *given,
+        frozen,
+        np.zeros(2 * N, "i4")[::2],
+        bytes(400),
+        memoryview(bytearray(400)).cast("i"),
+        5,
+        "text",
+    ]
+
+
+@pytest.mark.parametrize("i", range(11))
+def test_outputs(s, i):
+    def fill(call):
+        def filled(s):
+            out = outputs()[i]
+            assert call(s, out) is None
+            return bytes(np.ascontiguousarray(out))
+
+        return filled
+
+    found = both(s, fill(lambda s, out: s.decompress_chunk(3, out)))
+    assert not isinstance(found, bytes) or found[: 4 * N] == DATA[3 * N : 4 * N].tobytes()
+    both(s, fill(lambda s, out: s.get_slice(3, 103, out)))
+
+
+BUFFERS = [DATA[:N], bytes(400), b"", bytearray(8), memoryview(DATA[:N]), DATA[:N][::2], "text", 5, None]
+BUFFERS += [np.asfortranarray(DATA[:N].reshape(10, 10)), bytes(1 << 18)]
+
+
+@pytest.mark.parametrize("data", BUFFERS, ids=lambda v: type(v).__name__)
+def test_edits(data, tmp_path):
+    """Of two super-chunks, one edited in the short way and the other in the long one."""
+    chunk = b2.compress2(DATA[:N], typesize=4)
+    made = [b2.SChunk(data=DATA, chunksize=4 * N, cparams={"typesize": 4}) for _ in range(2)]
+    made[1].handle.calls = _Closed()
+    edits = [
+        lambda s: s.append_data(data),
+        lambda s: s.insert_data(2, data),
+        lambda s: s.update_data(3, data),
+        lambda s: s.update_data(99, data),
+        lambda s: s.update_data(-1, data),
+        lambda s: s.append_chunk(data),
+        lambda s: s.append_chunk(chunk),
+        lambda s: s.insert_chunk(1, chunk),
+        lambda s: s.update_chunk(0, chunk),
+        lambda s: s.update_chunk("1", chunk),
+        lambda s: s.delete_chunk(2),
+        lambda s: s.delete_chunk(99),
+        lambda s: s.delete_chunk(None),
+    ]
+    for edit in edits:
+        found = []
+        for s in made:
+            try:
+                found.append(edit(s))
+            except Exception as exc:
+                found.append((type(exc), str(exc)))
+        assert found[0] == found[1]
+    assert made[0].to_cframe() == made[1].to_cframe()
+
+
+NAMES = ["name", "other", "", "x" * 31, "x" * 32, "a\0b", "é", "\udc80", b"name", 5, None]
+
+
+@pytest.mark.parametrize("name", NAMES, ids=repr)
+def test_metalayers(name):
+    def use(vlmeta):
+        yield lambda: name in vlmeta
+        yield lambda: vlmeta[name]
+        yield lambda: vlmeta.__setitem__(name, [1, "é", None])
+        yield lambda: vlmeta[name]
+        yield lambda: name in vlmeta
+        yield lambda: len(vlmeta)
+        yield lambda: vlmeta.__delitem__(name)
+        yield lambda: vlmeta.__delitem__(name)
+
+    made = [b2.SChunk(meta={"name": 7, "é": 8}) for _ in range(2)]
+    made[1].handle.calls = _Closed()
+    told = []
+    for s in made:
+        calls = [*use(s.vlmeta), lambda s=s: s.meta[name], lambda s=s: name in s.meta]
+        told.append([])
+        for call in calls:
+            try:
+                told[-1].append(call())
+            except Exception as exc:
+                told[-1].append((type(exc), str(exc)))
+    assert told[0] == told[1]
+
+
+def test_facts_of_what_changes(s):
+    assert (s.nchunks, s.nbytes, s.typesize, len(s)) == (10, 4000, 4, 1000)
+    s.append_data(DATA[:5])
+    assert (s.nchunks, s.nbytes, len(s), s.chunksize) == (11, 4020, 1005, 400)
+    with s.transaction():
+        s.delete_chunk(0)
+        assert (s.nchunks, len(s), s[0]) == (10, 905, DATA[100:101].tobytes())
+    s.close()
+    for call in (lambda: s.nchunks, lambda: len(s), lambda: s[0], lambda: s.vlmeta["name"]):
+        with pytest.raises(b2.ClosedError):
+            call()
+
+
+def test_chunks_of_all_sizes():
+    """The size of the last one is what the next one is thought to have."""
+    s = b2.SChunk(chunksize=None)
+    sizes = [1, 65536, 7, 7, 65537, 1, 300_000, 3, 64, 63]
+    for n in sizes:
+        s.append_data(bytes(range(256)) * (n // 256) + bytes(n % 256))
+    for nchunk in [*range(10), *range(9, -1, -1)]:
+        n = sizes[nchunk]
+        assert s.decompress_chunk(nchunk) == bytes(range(256)) * (n // 256) + bytes(n % 256)
+
+
+@pytest.mark.parametrize("of", ["one", "all"])
+@pytest.mark.parametrize("name", ["max_result_nbytes", "max_chunk_nbytes"])
+def test_limits(name, of):
+    frame = b2.SChunk(data=DATA, chunksize=4 * N, cparams={"typesize": 4}).to_cframe()
+    limits = b2.Limits(**{name: 4 * N})
+    before = b2.set_limits(limits) if of == "all" else b2.get_limits()
+    try:
+        s = b2.schunk_from_cframe(frame, limits=limits if of == "one" else None)
+        assert len(s.decompress_chunk(1)) == len(s[1:101]) == 4 * N
+        if name == "max_result_nbytes":
+            with pytest.raises(b2.LimitError, match="max_result_nbytes allows 400"):
+                _ = s[1:102]
+    finally:
+        b2.set_limits(before)
+
+
+def test_threads_that_come_and_go():
+    """Each has a context of its own, which goes with it."""
+    s, found = b2.SChunk(data=DATA, chunksize=4 * N), []
+    for _ in range(50):
+        thread = threading.Thread(target=lambda: found.append(s.decompress_chunk(2)))
+        thread.start()
+        thread.join()
+    assert found == [DATA[2 * N : 3 * N].tobytes()] * 50
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork()")
+def test_a_forked_child():
+    s = b2.SChunk(data=DATA, chunksize=4 * N)
+    assert s[1] == DATA[1:2].tobytes()
+    pid = os.fork()
+    if pid == 0:
+        os._exit(0 if s[1] == DATA[1:2].tobytes() and s.append_data(b"1234") == 11 else 1)
+    assert os.waitpid(pid, 0)[1] == 0 and s.nchunks == 10
+
+
+def test_calls_keep_the_memory_that_they_use():
+    calls = b2.SChunk(data=DATA, chunksize=4 * N).handle.calls
+    gc.collect()
+    assert calls.nchunks == 10
+    with pytest.raises(TypeError):
+        _ffi.calls.Calls(None, "address")
+
+
+def test_threads_that_decode_chunks_of_two_sizes():
+    """What one of them has learnt of a size is not that of the others' chunks."""
+    s, wrong = b2.SChunk(chunksize=None), []
+    chunks = [bytes([i]) * n for i, n in enumerate((30_000, 50_000, 40_000, 60_000))]
+    for chunk in chunks:
+        s.append_data(chunk)
+
+    def read(nchunk: int) -> None:
+        wrong.extend(i for i in range(500) if s.decompress_chunk(nchunk) != chunks[nchunk])
+
+    threads = [threading.Thread(target=read, args=(i,)) for i in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert wrong == []
