@@ -40,7 +40,9 @@ if TYPE_CHECKING:
     from .schunk import SChunk
 
 _TUPLE_MARK = "__tuple__"
+_TUPLE_BYTES = _TUPLE_MARK.encode()
 _FRAME, _COMPLEX, _SET, _ARRAY = 42, 44, 45, 46
+_SHORT_NBYTES = 64  # too few for many parts, for keys with one hash, and for a depth that matters
 _MAX_DEPTH = 256  # of values in values: repr(), json and the like recurse
 _MAX_EXTENSIONS = 16  # extension types in extension types; each takes a parser's room on the stack
 _MAX_NDIM = 64
@@ -64,10 +66,19 @@ def unpack(packed: bytes, limits: Limits | None = None, max_parts: int = 1 << 62
     more than `max_parts` lists and maps.  `limits` are those of frames that are part of the value; None:
     the default ones.
     """
+    if len(packed) <= _SHORT_NBYTES and len(packed) <= max_parts and _TUPLE_BYTES not in packed:
+        try:
+            return msgpack.unpackb(packed, strict_map_key=False, ext_hook=_refuse)
+        except Exception:  # the decoder tells what is wrong, or knows the extension
+            pass
     value = _Decoder(limits, max_parts).value(packed)
     if _may_be_deep(packed) and _is_deep(value):
         raise _too_deep()
     return value
+
+
+def _refuse(code: int, data: bytes) -> Any:
+    raise FormatError("extensions are for the decoder")
 
 
 def _too_deep() -> FormatError:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import collections
 import enum
+import random
 import struct
 
 import blosc2
@@ -222,3 +223,43 @@ def test_damaged_values_are_named(value):
 def test_unknown_extensions_stay_what_they_are():
     value = msgpack.ExtType(99, b"theirs")
     assert packed.unpack(packed.pack([value])) == [value]
+
+
+def test_short_values_are_what_the_decoder_makes_of_them(monkeypatch):
+    """Values of a few bytes go by it, if they are of msgpack's own types."""
+    rng = random.Random(7)
+    # Bytes of which few are no msgpack: containers, extensions, short texts and numbers.
+    starts = [
+        *range(0x80, 0x84),
+        *range(0x90, 0x94),
+        0xA1,
+        0xA9,
+        0xC0,
+        0xC3,
+        0xC7,
+        0xCC,
+        0xD4,
+        0xD8,
+        0xDC,
+        1,
+        42,
+        44,
+        45,
+    ]
+    values = [bytes(rng.choices(starts, k=rng.randrange(1, 20))) for _ in range(20_000)]
+    values += [
+        packed.pack(v) for v in (None, 5, "a", (1, 2), [(1,), "x"], {1: 2, "a": {3}}, 2j, {"__tuple__": [1]})
+    ]
+
+    def unpacked(value):
+        try:
+            return repr(packed.unpack(value, max_parts=rng.choice((1, 64, 1 << 62))))
+        except Exception as exc:
+            return type(exc), str(exc)
+
+    state = rng.getstate()
+    found = [unpacked(value) for value in values]
+    rng.setstate(state)
+    monkeypatch.setattr(packed, "_SHORT_NBYTES", 0)
+    assert found == [unpacked(value) for value in values]
+    assert sum(isinstance(text, str) for text in found) > 500
