@@ -256,6 +256,10 @@ class Editing:
 
         Raises ValueError when `value` has another size, or `start` is beyond the end.
         """
+        nchunks = self.handle.calls.set_items(slice(start, stop), value)
+        if type(nchunks) is int:
+            return
+        check_call(nchunks, self.urlpath)
         src = in_buffer(value, "value")
         first = 0 if start is None else to_index(start, "start")
         last = None if stop is None else to_index(stop, "stop")

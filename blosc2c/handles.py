@@ -543,10 +543,11 @@ class Handle:
         if self._facts is not None and self._facts[1] == nedits:
             return self._facts[0]
         info = ffi.new(INFO)
-        with self as ptr:
+        if lib.b2i_turn_info(self.turn, info) == lib.B2C_OK:
+            self._facts = info, nedits
+            return info
+        with self as ptr:  # this thread may be changing it: nothing to be kept
             lib.b2c_schunk_info_get(ptr, info)
-            if self.turn.is_open:  # else this thread may be changing it
-                self._facts = info, nedits
         return info
 
     def after_fork(self) -> None:

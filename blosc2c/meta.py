@@ -65,7 +65,9 @@ _ARRAY_META, _MARKERS_AT, _MARKER = b"b2nd", (3, 148, 229), b"\xa0"
 
 def _as_msgpack(stored: bytes, name: str) -> bytes:
     """The stored bytes, with valid markers where the format asks for others (docs/format/b2nd.md)."""
-    if _key(name) != _ARRAY_META or any(stored[at : at + 1] != _MARKER for at in _MARKERS_AT):
+    if len(stored) <= _MARKERS_AT[-1] or _key(name) != _ARRAY_META:
+        return stored
+    if any(stored[at : at + 1] != _MARKER for at in _MARKERS_AT):
         return stored
     shape, chunks, blocks = _MARKERS_AT
     parts = stored[:shape], stored[shape + 1 : chunks], stored[chunks + 1 : blocks], stored[blocks + 1 :]

@@ -127,6 +127,7 @@ class SChunk(Pickled, Editing, Callbacks, VLBlocks, Explained):
 
     # What takes long to get, with the c_info() that it is of.
     _kept_cparams: tuple[Any, CParams] | None = None
+    _kept_vlmeta: VLMeta | None = None
     kept_names: tuple[Any, list[str]] | None = None  # of the vlmeta
 
     def __init__(self, chunksize: int | None = None, data: Buffer | None = None, **kwargs: Any) -> None:
@@ -322,8 +323,11 @@ class SChunk(Pickled, Editing, Callbacks, VLBlocks, Explained):
     @property
     def cratio(self) -> float:
         """nbytes / cbytes; 0.0 when there is nothing."""
-        info = self.c_info()
-        return info.nbytes / info.cbytes if info.cbytes else 0.0
+        cratio: float | None = self.handle.calls.cratio
+        if cratio is None:
+            info = self.c_info()
+            cratio = info.nbytes / info.cbytes if info.cbytes else 0.0
+        return cratio
 
     @property
     def chunksize(self) -> int:
@@ -440,7 +444,10 @@ class SChunk(Pickled, Editing, Callbacks, VLBlocks, Explained):
     @property
     def vlmeta(self) -> VLMeta:
         """Variable-length metalayers: the place for attributes."""
-        return VLMeta(self)
+        kept = self._kept_vlmeta
+        if kept is None:
+            self._kept_vlmeta = kept = VLMeta(self)
+        return kept
 
     attrs = vlmeta
 
@@ -596,8 +603,10 @@ class SChunk(Pickled, Editing, Callbacks, VLBlocks, Explained):
         chunk = self.handle.calls.get_chunk(nchunk)
         if type(chunk) is bytes:
             return chunk
-        check_call(chunk, self.urlpath)
-        number = self._number(nchunk)
+        return self._get_chunk_long(chunk, self._number(nchunk))
+
+    def _get_chunk_long(self, given: Any, number: int) -> bytes:
+        check_call(given, self.urlpath)
 
         def get(ptr: Any) -> bytes:
             def call(dst: Any, cap: int, need: Any, err: Any) -> int:
@@ -682,6 +691,7 @@ class SChunk(Pickled, Editing, Callbacks, VLBlocks, Explained):
         """The chunks in turn, as arrays of `dtype`."""
         import numpy as np
 
+        dtype = np.dtype(dtype)
         for nchunk in range(self.nchunks):
             data = self.decompress_chunk(nchunk)
             assert data is not None
@@ -695,12 +705,17 @@ class SChunk(Pickled, Editing, Callbacks, VLBlocks, Explained):
     def chunk_facts(self, nchunk: int) -> ChunkInfo:
         """Facts of one chunk; ChunkIndexError when there is no such chunk."""
         nchunk = self._number(nchunk)
-        info = self.reading(lambda ptr: self._chunk_info(ptr, nchunk))
-        special = SpecialValue(info.special)
+        given = self.handle.calls.chunk_info(nchunk)
+        if given is None or len(given) < 3:
+            check_call(given, self.urlpath)
+            info = self.reading(lambda ptr: self._chunk_info(ptr, nchunk))
+            given = info.nbytes, info.cbytes, info.special
+        nbytes, cbytes, kind = given
+        special = SpecialValue(kind)
         value = None
         if special is SpecialValue.VALUE:
             value = self.get_chunk(nchunk)[params.EXTENDED_HEADER_LENGTH :]
-        cratio = info.nbytes / info.cbytes if info.cbytes else 0.0
+        cratio = nbytes / cbytes if cbytes else 0.0
         return ChunkInfo(self, nchunk, cratio, special, value)
 
     def to_cframe(self) -> bytes:

@@ -382,8 +382,9 @@ static PyObject *set_vlmeta(PyObject *o, PyObject *const *args, Py_ssize_t nargs
 typedef int edit_function(b2i_turn *turn, b2c_ctx *ctx, uint64_t number, const void *src, size_t n,
                           size_t *nchunks, b2c_error *err);
 
-/* How many chunks there are after an edit; 'arg' is a buffer, or NULL. */
-static PyObject *run_edit(PyObject *o, edit_function *edit, uint64_t number, PyObject *arg)
+/* How many chunks there are after an edit with a buffer of 'nbytes', or SIZE_MAX: of any size. */
+static PyObject *run_sized(PyObject *o, edit_function *edit, uint64_t number, PyObject *arg,
+                           uint64_t nbytes)
 {
     calls *self = (calls *)o;
     Py_buffer view = { .len = 0 };
@@ -393,7 +394,7 @@ static PyObject *run_edit(PyObject *o, edit_function *edit, uint64_t number, PyO
         return long_way();
     }
     int st = B2I_NOT_FREE;
-    desk *d = take_desk();
+    desk *d = nbytes == SIZE_MAX || nbytes == (uint64_t)view.len ? take_desk() : NULL;
     if (d != NULL) {
         PyThreadState *state = PyEval_SaveThread();
         st = edit(self->turn, d->ctx, number, view.buf, (size_t)view.len, &nchunks, &err);
@@ -404,6 +405,12 @@ static PyObject *run_edit(PyObject *o, edit_function *edit, uint64_t number, PyO
         PyBuffer_Release(&view);
     }
     return st == B2C_OK ? PyLong_FromSize_t(nchunks) : failure(st, &err);
+}
+
+/* 'arg' NULL: without a buffer. */
+static PyObject *run_edit(PyObject *o, edit_function *edit, uint64_t number, PyObject *arg)
+{
+    return run_sized(o, edit, number, arg, SIZE_MAX);
 }
 
 /* (number, buffer) */
@@ -453,7 +460,39 @@ static PyObject *delete_chunk(PyObject *o, PyObject *arg)
     return get_number(arg, &number) ? run_edit(o, b2i_turn_delete_chunk, number, NULL) : long_way();
 }
 
+/* (key, buffer): of items that are there, counted from the first one */
+static PyObject *set_items(PyObject *o, PyObject *const *args, Py_ssize_t nargs)
+{
+    b2c_schunk_info info;
+    Py_ssize_t start, stop, step = 1;
+    if (nargs != 2 || b2i_turn_info(((calls *)o)->turn, &info) != B2C_OK) {
+        return long_way();
+    }
+    if (!PySlice_Check(args[0])) {
+        start = PyNumber_AsSsize_t(args[0], PyExc_IndexError);
+        stop = start < PY_SSIZE_T_MAX ? start + 1 : start;
+    } else if (PySlice_Unpack(args[0], &start, &stop, &step) != 0) {
+        return long_way();
+    }
+    uint64_t n = info.nbytes / info.typesize;
+    if (start < 0 || stop <= start || (uint64_t)stop > n || step != 1) {
+        return long_way();
+    }
+    uint64_t nbytes = (uint64_t)(stop - start) * info.typesize;
+    return run_sized(o, b2i_turn_write, (uint64_t)start * info.typesize, args[1], nbytes);
+}
+
 /* ---- Facts --------------------------------------------------------------- */
+
+static PyObject *get_cratio(PyObject *o, void *closure)
+{
+    b2c_schunk_info info;
+    (void)closure;
+    if (b2i_turn_info(((calls *)o)->turn, &info) != B2C_OK) {
+        Py_RETURN_NONE;
+    }
+    return PyFloat_FromDouble(info.cbytes > 0 ? (double)info.nbytes / (double)info.cbytes : 0);
+}
 
 enum { NCHUNKS, NBYTES, CBYTES, TYPESIZE, BLOCKSIZE, CHUNKSIZE, NITEMS, NVLMETA };
 
@@ -474,6 +513,25 @@ static PyObject *get_fact(PyObject *o, void *which)
         [NVLMETA] = info.nvlmeta,
     };
     return PyLong_FromUnsignedLongLong(facts[(uintptr_t)which]);
+}
+
+/* The decoded and stored size of a chunk, and which special value it is. */
+static PyObject *chunk_info(PyObject *o, PyObject *arg)
+{
+    uint64_t number;
+    b2c_chunk_info info;
+    b2c_error err;
+    if (!get_number(arg, &number)) {
+        return long_way();
+    }
+    PyThreadState *state = PyEval_SaveThread();
+    int st = b2i_turn_chunk_info(((calls *)o)->turn, number, &info, &err);
+    PyEval_RestoreThread(state);
+    if (st != B2C_OK) {
+        return failure(st, &err);
+    }
+    return Py_BuildValue("(KKi)", (unsigned long long)info.nbytes, (unsigned long long)info.cbytes,
+                         (int)info.special);
 }
 
 /* ---- The type and the module --------------------------------------------- */
@@ -513,6 +571,8 @@ static PyMethodDef methods[] = {
     { "get_chunk", get_chunk, METH_O, NULL },
     { "decompress_chunk", FAST(decompress_chunk) },
     { "items", FAST(items) },
+    { "set_items", FAST(set_items) },
+    { "chunk_info", chunk_info, METH_O, NULL },
     { "get_meta", get_meta, METH_O, NULL },
     { "get_vlmeta", get_vlmeta, METH_O, NULL },
     { "has_meta", has_meta, METH_O, NULL },
@@ -535,6 +595,7 @@ static PyGetSetDef getters[] = {
     { "typesize", get_fact, NULL, NULL, (void *)TYPESIZE },
     { "blocksize", get_fact, NULL, NULL, (void *)BLOCKSIZE },
     { "chunksize", get_fact, NULL, NULL, (void *)CHUNKSIZE },
+    { "cratio", get_cratio, NULL, NULL, NULL },
     { "nitems", get_fact, NULL, NULL, (void *)NITEMS },
     { "nvlmeta", get_fact, NULL, NULL, (void *)NVLMETA },
     { NULL, NULL, NULL, NULL, NULL },

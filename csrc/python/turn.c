@@ -164,7 +164,17 @@ int b2i_turn_info(b2i_turn *turn, b2c_schunk_info *info)
     return B2C_OK;
 }
 
-static int end_edit(b2i_turn *turn, const call *c, b2c_status st, size_t *nchunks)
+int b2i_turn_chunk_info(b2i_turn *turn, uint64_t number, b2c_chunk_info *info, b2c_error *err)
+{
+    call c;
+    if (!begin_read(turn, &c)) {
+        return B2I_NOT_FREE;
+    }
+    b2c_status st = b2c_schunk_chunk_info(turn->schunk, number, info, err);
+    return end_read(turn, &c, st);
+}
+
+static int end_edit(b2i_turn *turn, const call *c, int st, size_t *nchunks)
 {
     b2c_schunk_info info;
     b2c_schunk_info_get(turn->schunk, &info);
@@ -172,7 +182,7 @@ static int end_edit(b2i_turn *turn, const call *c, b2c_status st, size_t *nchunk
     leave(c);
     ADD(nedits, 1);
     PUT(is_written, 0);
-    return (int)st;
+    return st;
 }
 
 #define EDIT(turn, nchunks, what)                                                                  \
@@ -181,7 +191,7 @@ static int end_edit(b2i_turn *turn, const call *c, b2c_status st, size_t *nchunk
         if (!begin_edit(turn, &c)) {                                                               \
             return B2I_NOT_FREE;                                                                   \
         }                                                                                          \
-        return end_edit(turn, &c, (what), nchunks);                                                \
+        return end_edit(turn, &c, (int)(what), nchunks);                                           \
     } while (0)
 
 int b2i_turn_vlmeta_set(b2i_turn *turn, b2c_ctx *ctx, const char *name, const void *src, size_t n,
@@ -210,6 +220,21 @@ int b2i_turn_update(b2i_turn *turn, b2c_ctx *ctx, uint64_t number, const void *s
                     size_t *nchunks, b2c_error *err)
 {
     EDIT(turn, nchunks, b2c_schunk_update(turn->schunk, ctx, number, src, n, err));
+}
+
+static int write_within(b2c_schunk *schunk, b2c_ctx *ctx, uint64_t at, const void *src, size_t n,
+                        b2c_error *err)
+{
+    b2c_schunk_info info;
+    b2c_schunk_info_get(schunk, &info);
+    bool is_within = at <= info.nbytes && n <= info.nbytes - at;
+    return is_within ? (int)b2c_schunk_write(schunk, ctx, at, src, n, err) : B2I_NOT_FREE;
+}
+
+int b2i_turn_write(b2i_turn *turn, b2c_ctx *ctx, uint64_t number, const void *src, size_t n,
+                   size_t *nchunks, b2c_error *err)
+{
+    EDIT(turn, nchunks, write_within(turn->schunk, ctx, number, src, n, err));
 }
 
 int b2i_turn_append_chunk(b2i_turn *turn, b2c_ctx *ctx, uint64_t number, const void *src, size_t n,

@@ -39,10 +39,13 @@ int b2i_turn_is_here(const b2i_turn *turn);
 /* A reader in Python has come.  1: it may read.  0: it may when Python lets it.  -1: not now. */
 int b2i_turn_look(b2i_turn *turn);
 
-/* cffi: end */
-
 /* b2c_schunk_info_get() */
 int b2i_turn_info(b2i_turn *turn, b2c_schunk_info *info);
+
+/* cffi: end */
+
+/* b2c_schunk_chunk_info() */
+int b2i_turn_chunk_info(b2i_turn *turn, uint64_t number, b2c_chunk_info *info, b2c_error *err);
 
 /* b2c_schunk_decode_chunk(), …_get_chunk() (without 'ctx'), and …_read() from byte 'number' on. */
 int b2i_turn_decode_chunk(b2i_turn *turn, b2c_ctx *ctx, uint64_t number, void *dst, size_t cap,
@@ -69,6 +72,10 @@ int b2i_turn_insert(b2i_turn *turn, b2c_ctx *ctx, uint64_t number, const void *s
                     size_t *nchunks, b2c_error *err);
 int b2i_turn_update(b2i_turn *turn, b2c_ctx *ctx, uint64_t number, const void *src, size_t n,
                     size_t *nchunks, b2c_error *err);
+
+/* b2c_schunk_write() to byte 'number' on; B2I_NOT_FREE also beyond the end. */
+int b2i_turn_write(b2i_turn *turn, b2c_ctx *ctx, uint64_t number, const void *src, size_t n,
+                   size_t *nchunks, b2c_error *err);
 
 /* b2c_schunk_append_chunk(), …_insert_chunk(), …_update_chunk(), …_delete_chunk() (without 'src').
  */

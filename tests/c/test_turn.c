@@ -180,6 +180,14 @@ static void test_chunks(b2c_ctx *ctx)
     CHECK(turn.nedits != nedits);
     CHECK_EQ(b2i_turn_info(&turn, &info), B2C_OK);
     CHECK(info.nchunks == 3 && info.nbytes == 3 * LEN);
+    b2c_chunk_info facts;
+    CHECK_EQ(b2i_turn_chunk_info(&turn, 2, &facts, &err), B2C_OK);
+    CHECK(facts.nbytes == LEN && facts.cbytes == len);
+    CHECK_EQ(b2i_turn_chunk_info(&turn, 3, &facts, &err), B2C_E_RANGE);
+    CHECK_EQ(b2i_turn_write(&turn, ctx, 3 * LEN - 5, got, 5, &n, &err), B2C_OK);
+    CHECK_EQ(b2i_turn_write(&turn, ctx, 3 * LEN - 4, got, 5, &n, &err), B2I_NOT_FREE);
+    CHECK_EQ(b2i_turn_write(&turn, ctx, UINT64_MAX, got, 5, &n, &err), B2I_NOT_FREE);
+    CHECK(n == 3 && !turn.is_written);
 }
 
 static void test_metas(b2c_ctx *ctx)

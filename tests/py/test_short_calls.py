@@ -29,7 +29,8 @@ class _Closed:
     """In the place of the methods of C: all is done in the long way."""
 
     def __getattr__(self, name):
-        return None if name in ("nchunks", "nbytes", "typesize", "nitems", "nvlmeta") else lambda *_: None
+        is_fact = name in ("nchunks", "nbytes", "cbytes", "cratio", "typesize", "nitems", "nvlmeta")
+        return None if is_fact else lambda *_: None
 
 
 def both(s, call):
@@ -67,6 +68,7 @@ def test_items(s, key):
 def test_chunks(s, number):
     for name in ("get_chunk", "decompress_chunk"):
         both(s, lambda s, name=name: getattr(s, name)(number))
+    both(s, lambda s: tuple(s.chunk_facts(number)[:4]))
     both(s, lambda s: s.decompress_chunk(number, bytearray(5)))
 
 
@@ -142,6 +144,23 @@ def test_edits(data, tmp_path):
     assert made[0].to_cframe() == made[1].to_cframe()
 
 
+def test_writes(tmp_path):
+    """Items that are there, and whatever else may be asked for."""
+    made = [b2.SChunk(data=DATA, chunksize=4 * N, cparams={"typesize": 4}) for _ in range(2)]
+    made[1].handle.calls = _Closed()
+    keys = [*KEYS, slice(990, 1010), slice(1000, 1005), slice(7, 7), slice(0, 250)]
+    for key in keys:
+        for n in (0, 1, 5, 250, 1000):
+            value, found = -DATA[:n], []
+            for s in made:
+                try:
+                    found.append(s.__setitem__(key, value))
+                except Exception as exc:
+                    found.append((type(exc), str(exc)))
+            assert found[0] == found[1], key
+            assert made[0][:] == made[1][:], key
+
+
 NAMES = ["name", "other", "", "x" * 31, "x" * 32, "a\0b", "é", "\udc80", b"name", 5, None]
 
 
@@ -173,6 +192,7 @@ def test_metalayers(name):
 
 def test_facts_of_what_changes(s):
     assert (s.nchunks, s.nbytes, s.typesize, len(s)) == (10, 4000, 4, 1000)
+    assert s.cratio == s.nbytes / s.cbytes and b2.SChunk().cratio == 0
     s.append_data(DATA[:5])
     assert (s.nchunks, s.nbytes, len(s), s.chunksize) == (11, 4020, 1005, 400)
     with s.transaction():
