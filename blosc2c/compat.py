@@ -59,7 +59,7 @@ MISSING: dict[str, str] = {
     name: f"blosc2c has no {name}: {reason}" for reason, names in _BY_REASON.items() for name in names.split()
 }
 
-_METHODS: dict[str, str] = {
+_METHODS_BY_REASON: dict[str, str] = {
     _ENGINE: """
         all any argmax argmin cumulative_prod cumulative_sum device max mean min prod std sum
         to_device var where index indexes create_index drop_index rebuild_index
@@ -70,6 +70,12 @@ _METHODS: dict[str, str] = {
 }
 
 
+# Attributes of arrays and super-chunks, and why they are left out.
+LEFT_OUT: dict[str, str] = {
+    name: reason for reason, names in _METHODS_BY_REASON.items() for name in names.split()
+}
+
+
 def explain(name: str, known: list[str]) -> str:
     """The message for a name that the package does not have."""
     if name in MISSING:
@@ -77,11 +83,3 @@ def explain(name: str, known: list[str]) -> str:
     from .params import suggestion
 
     return f"module 'blosc2c' has no attribute {name!r}{suggestion(name, known)}"
-
-
-def explain_method(cls: str, name: str) -> str:
-    """The message for an attribute that a class does not have."""
-    for reason, names in _METHODS.items():
-        if name in names.split():
-            return f"{cls} has no {name}: {reason}"
-    return f"{cls!r} object has no attribute {name!r}"

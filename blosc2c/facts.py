@@ -8,21 +8,39 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from .compat import LEFT_OUT
 from .params import CParams, Filter, SpecialValue
 
 if TYPE_CHECKING:
     from .schunk import SChunk
 
 
+class _LeftOut:
+    """In the place of an attribute that only Python-Blosc2 has: who asks for it is told what to do instead."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __get__(self, instance: Any, owner: type) -> Any:
+        message = f"{owner.__name__} has no {self._name}: {LEFT_OUT[self._name]}"
+        raise AttributeError(message, name=self._name, obj=instance)
+
+
 class Explained:
-    """What has no attribute of some name says why, when Python-Blosc2 has it."""
+    """What has no attribute of some name says why, when Python-Blosc2 has it.
 
-    if not TYPE_CHECKING:
+    A __getattr__() would make all that there are slower to find.
+    """
 
-        def __getattr__(self, name: str) -> Any:
-            from .compat import explain_method
+    def __dir__(self) -> list[str]:
+        from inspect import getattr_static
 
-            raise AttributeError(explain_method(type(self).__name__, name), name=name, obj=self)
+        names, cls = super().__dir__(), type(self)
+        return [name for name in names if not isinstance(getattr_static(cls, name, None), _LeftOut)]
+
+
+for _name in LEFT_OUT:
+    setattr(Explained, _name, _LeftOut(_name))
 
 
 class ChunkInfo(Sequence[Any]):

@@ -90,8 +90,6 @@ class Handle:
     finalizer does must not wait for the thread that it interrupts: hence a bytearray per thread.
     """
 
-    _turns: threading.RLock  # held to write, or to wait for others
-    _cond: threading.Condition  # of those who wait
     _ptr: Any = None
 
     writes_to: str | None = None  # path of a file that is to be closed
@@ -122,21 +120,20 @@ class Handle:
         self._filled: dict[int, int] = {}  # how many damaged chunks there were before each of them
         self._followers: dict[int, weakref.ref[Any]] = {}  # by id(); a WeakSet takes far longer
         self._views = _Views()
+        self._turns = threading.RLock()  # held to write, or to wait for others
+        self._late: dict[str, threading.Condition] = {}  # see _cond
         self._take_turn({"schunk": ptr, "is_open": True})
         self.called: dict[str, list[Any]] = {}  # what C calls for it, the last of each kind
         _handles[id(self)] = _by_address[self._address] = weakref.ref(self)
 
-    def __getattr__(self, name: str) -> Any:
-        """What threads wait with: made when first somebody may have to."""
-        if name == "_turns":
-            return self.__dict__.setdefault(name, threading.RLock())
-        if name == "_cond":
-            return self.__dict__.setdefault(name, threading.Condition(self._turns))
-        raise AttributeError(name)
-
     def _take_turn(self, state: dict[str, Any]) -> None:
         turn = ffi.new(_TURN, state)
         self.turn, self.calls = turn, calls.Calls((turn, self._ptr), _address(turn))
+
+    @property
+    def _cond(self) -> threading.Condition:
+        """Of those who wait for the turns: made, for all of them, when first somebody does."""
+        return self._late.get("cond") or self._late.setdefault("cond", threading.Condition(self._turns))
 
     @property
     def limits(self) -> Limits | None:
@@ -562,8 +559,7 @@ class Handle:
         kept = {"nedits": self.turn.nedits + 1, "max_nbytes": self.turn.max_nbytes}
         self._take_turn({**state, **kept})
         self._is_editing = False
-        self._turns = threading.RLock()
-        self._cond = threading.Condition(self._turns)
+        self._turns, self._late = threading.RLock(), {}
         if self.writes_to is not None and self._ptr is not None:
             lib.b2c_schunk_leave(self._ptr)
             ffi.gc(self._ptr, None)

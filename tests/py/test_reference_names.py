@@ -219,6 +219,7 @@ def test_attributes_that_are_left_out_are_explained(make, names):
         assert hasattr(theirs, name)
         with pytest.raises(AttributeError, match=f"^{type(theirs).__name__} has no {name}: "):
             getattr(ours, name)
+    assert not {*names} & {*dir(ours)}
     with pytest.raises(AttributeError, match="object has no attribute 'nothing'"):
         ours.nothing  # noqa: B018
 

@@ -204,6 +204,11 @@ def test_facts_of_what_changes(s):
             call()
 
 
+def test_attributes_are_found_at_once(s):
+    """With a __getattr__() each would take CPython as long as all else that a fact takes."""
+    assert not hasattr(type(s), "__getattr__") and not hasattr(type(s.handle), "__getattr__")
+
+
 def test_chunks_of_all_sizes():
     """The size of the last one is what the next one is thought to have."""
     s = b2.SChunk(chunksize=None)
