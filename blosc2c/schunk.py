@@ -138,7 +138,12 @@ class SChunk(Pickled, Editing, Callbacks, VLBlocks, Explained):
             return
         source = None if data is None else in_buffer(data, "data")
         itemsize = 1 if data is None else memoryview_itemsize(data)
-        cparams = to_cparams(kwargs.get("cparams"), typesize=itemsize)
+        given = kwargs.get("cparams")
+        if given is None or type(given) is dict:
+            cparams = params.compiled_cparams({"cparams": {"typesize": itemsize, **(given or {})}})
+        else:
+            full = to_cparams(given, typesize=itemsize)
+            cparams = full.to_c(), full.nthreads
         if chunksize is None:
             chunksize = DEFAULT_CHUNKSIZE
             if source is not None and len(source):
@@ -152,6 +157,9 @@ class SChunk(Pickled, Editing, Callbacks, VLBlocks, Explained):
         metas = {name: encode(value) for name, value in (storage.meta or {}).items()}
         self._create(storage, chunksize, cparams, to_dparams(kwargs.get("dparams")), metas)
         if source is None and storage.path is None:
+            return
+        if source is not None and storage.path is None and 0 < len(source) <= chunksize:
+            self.append_data(data)  # which is all or nothing by itself
             return
         with self.being_made():
             if source is not None:
@@ -191,7 +199,7 @@ class SChunk(Pickled, Editing, Callbacks, VLBlocks, Explained):
         metas: Mapping[str, bytes],
     ) -> SChunk:
         self = cls.__new__(cls)
-        self._create(storage, chunksize, cparams, dparams, metas)
+        self._create(storage, chunksize, (cparams.to_c(), cparams.nthreads), dparams, metas)
         return self
 
     @classmethod
@@ -204,10 +212,11 @@ class SChunk(Pickled, Editing, Callbacks, VLBlocks, Explained):
         self,
         storage: Keeping,
         chunksize: int,
-        cparams: CParams,
+        cparams: tuple[Any, int],
         dparams: DParams,
         metas: Mapping[str, bytes],
     ) -> None:
+        """`cparams` as compiled_cparams() gives them."""
         path = storage.path
         if path == "":  # the working directory, once made absolute
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
@@ -231,7 +240,7 @@ class SChunk(Pickled, Editing, Callbacks, VLBlocks, Explained):
         c.lock = bool(storage.locking)
         c.limits = c_limits = ffi.NULL if storage.limits is None else limits.c_limits_of(storage.limits)
         c.chunksize = chunksize
-        c.cparams = cparams.to_c()[0]
+        c.cparams, self._c_nthreads = cparams[0][0], cparams[1]
         if len(metas) > lib.B2C_MAX_METALAYERS:
             raise LimitError(f"at most {lib.B2C_MAX_METALAYERS} metalayers, not {len(metas)}", field="meta")
         names = [ffi.new("char[]", check_name(name)) for name in metas]
@@ -265,7 +274,6 @@ class SChunk(Pickled, Editing, Callbacks, VLBlocks, Explained):
         self.handle.locks = path if storage.locking else None
         self.handle.owner = weakref.ref(self)  # last: other threads ask it for its place
         self._held = []
-        self._c_nthreads = cparams.nthreads
         self._dparams = dparams
 
     def _attach(self, handle: Handle, source: _Source, kwargs: Mapping[str, Any]) -> None:
