@@ -31,6 +31,9 @@ import blosc2c
 SAMPLE_SECONDS = 2e-3  # a sample repeats short calls for so long
 NSAMPLES = 9
 LIBRARIES = (blosc2c, blosc2)
+SHORT_CALLS = """update_chunk|append_data, delete_chunk|decompress_chunk into memory|get_chunk|items|item
+get_slice|items = data|iterchunks|iterchunks_info|vlmeta[name]|vlmeta[name] = value|name in vlmeta
+nchunks|cratio|len""".replace("\n", "|").split("|")
 
 
 @dataclass
@@ -98,16 +101,36 @@ def chunks(nbytes: int, codec: str, what: str) -> Callable[[Any], Callable[[], o
         s = lib.SChunk(chunksize=nbytes, cparams=cparams, dparams={"nthreads": 1})
         for _ in range(100):
             s.append_data(data)
+        s.vlmeta["name"], items = {"a": 7, "b": [1, 2, 3]}, data[:10].copy()
+        chunk, out = s.get_chunk(5), np.empty_like(data)
         calls: dict[str, Callable[[], object]] = {
             "update_data": lambda: s.update_data(5, data, True),
+            "update_chunk": lambda: s.update_chunk(5, chunk),
+            "append_data, delete_chunk": lambda: (s.append_data(data), s.delete_chunk(100)),
             "decompress_chunk": lambda: s.decompress_chunk(5),
+            "decompress_chunk into memory": lambda: s.decompress_chunk(5, out),
             "get_chunk": lambda: s.get_chunk(5),
             "items": lambda: s[100:120],
+            "item": lambda: s[7],
+            "get_slice": lambda: s.get_slice(100, 120),
+            "items = data": lambda: s.__setitem__(slice(10, 20), items),
+            "iterchunks": lambda: [*s.iterchunks("i4")],
+            "iterchunks_info": lambda: [*s.iterchunks_info()],
+            "vlmeta[name]": lambda: s.vlmeta["name"],
+            "vlmeta[name] = value": lambda: s.vlmeta.__setitem__("name", {"a": 8, "b": [1, 2, 3]}),
+            "name in vlmeta": lambda: "name" in s.vlmeta,
             "nchunks": lambda: s.nchunks,
+            "cratio": lambda: (s.cratio,),
+            "len": lambda: len(s),
         }
         return calls[what]
 
     return make
+
+
+def making(lib: Any) -> Callable[[], object]:
+    data = np.arange(1024, dtype="i4")
+    return lambda: lib.SChunk(chunksize=4096, data=data)
 
 
 def appends(folder: Path) -> Callable[[Any], Callable[[], object]]:
@@ -187,9 +210,8 @@ def cases(folder: Path) -> list[Case]:
         ]
     return [
         *found,
-        Case("get_chunk of 4 kB", 1, chunks(4096, "ZSTD", "get_chunk")),
-        Case("items of a chunk of 4 kB", 1, chunks(4096, "ZSTD", "items")),
-        Case("nchunks", 1, chunks(4096, "ZSTD", "nchunks")),
+        *(Case(f"{what}, chunks of 4 kB", 1, chunks(4096, "ZSTD", what)) for what in SHORT_CALLS),
+        Case("SChunk of 4 kB", 1, making),
         Case("asarray, 16 MB, to memory", 1.5, asarray(False), True),
         Case("asarray, 16 MB, to disk", 1.5, asarray(True), True),
         Case("whole read, 16 MB", 1.5, whole, True),
