@@ -102,13 +102,24 @@ static desk *take_desk(void)
 /* ---- Arguments and results ----------------------------------------------- */
 
 typedef struct calls {
-    PyObject_HEAD PyObject *owner; /* of the memory of turn and super-chunk */
+    PyObject ob_base;
+    PyObject *owner; /* of the memory of turn and super-chunk */
     b2i_turn *turn;
     size_t chunk_nbytes; /* of the chunk that was decoded last: the next one may have as many */
 } calls;
 
+/* None.  What is said against an argument is said there; other exceptions may be of a signal. */
 static PyObject *long_way(void)
 {
+    PyObject *told[] = { PyExc_TypeError, PyExc_ValueError, PyExc_BufferError, PyExc_OverflowError,
+                         PyExc_IndexError };
+    bool is_told = PyErr_Occurred() == NULL;
+    for (size_t i = 0; !is_told && i < sizeof told / sizeof *told; i++) {
+        is_told = PyErr_ExceptionMatches(told[i]) != 0;
+    }
+    if (!is_told) {
+        return NULL;
+    }
     PyErr_Clear();
     Py_RETURN_NONE;
 }

@@ -209,6 +209,26 @@ def test_attributes_are_found_at_once(s):
     assert not hasattr(type(s), "__getattr__") and not hasattr(type(s.handle), "__getattr__")
 
 
+def test_exceptions_of_signals_in_arguments(s):
+    """They are raised, and not taken for something that the long way tells."""
+
+    class Number:
+        def __init__(self, *exceptions):
+            self.exceptions = [*exceptions]
+
+        def __index__(self):
+            if self.exceptions:
+                raise self.exceptions.pop()
+            return 2
+
+    calls = [s.get_chunk, s.decompress_chunk, s.__getitem__, s.delete_chunk]
+    calls += [lambda n: s[n:5], lambda n: s.update_data(n, bytes(400)), lambda n: s.__setitem__(n, b"1234")]
+    for call in calls:
+        with pytest.raises(KeyboardInterrupt):
+            call(Number(KeyboardInterrupt()))
+        call(Number())
+
+
 def test_chunks_of_all_sizes():
     """The size of the last one is what the next one is thought to have."""
     s = b2.SChunk(chunksize=None)
