@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from . import _ffi
-from ._ffi import check, ffi, lib, new_error
+from ._ffi import ffi, lib
 from .errors import NotFoundError, ParameterError
 from .handles import Handle, nested
 
@@ -147,6 +147,7 @@ class Callbacks:
         def typesize(self) -> int: ...
         @property
         def nbytes(self) -> int: ...
+        def _edit(self, function: Any, *args: Any) -> int: ...
         def get_slice(self, start: int | None = 0, stop: int | None = None, out: Any = None) -> Any: ...
 
     def _dtype_of_items(self, dtype: npt.DTypeLike, name: str) -> np.dtype[Any]:
@@ -166,14 +167,15 @@ class Callbacks:
         """Make `worker` the super-chunk's filter of a kind; None: no more."""
         setter, funcs = _KINDS[kind]
         called = None if worker is None else _Called(function, worker)
-        with self.handle.writing() as ptr:
+        with self.handle.writing():
             # A signal handler may raise at any step: what C calls is kept until it calls another.
+            # It may close the object, too: hence get().
             kept = self.handle.called.setdefault(kind, [])
             kept.append(called)
             if called is None:
-                setter(ptr, ffi.NULL, ffi.NULL)
+                setter(self.handle.get(), ffi.NULL, ffi.NULL)
             else:
-                setter(ptr, lib.user_block, called.address)
+                setter(self.handle.get(), lib.user_block, called.address)
             replaced = kept[:-1]
             del kept[:-1]
             for old in filter(None, replaced):
@@ -270,10 +272,8 @@ class Callbacks:
 
         def decorate(function: _F) -> _F:
             called = _Called(function, _Filler(function, operands, dtype))
-            err, ctx = new_error(), _ffi.context(self._c_nthreads, nbytes)
-            with self.handle.writing() as ptr:
-                status = lib.b2c_schunk_fill(ptr, ctx, nbytes, lib.user_block, called.address, err)
-            check(status, err, self.urlpath)
+            ctx = _ffi.context(self._c_nthreads, nbytes)
+            self._edit(lib.b2c_schunk_fill, ctx, nbytes, lib.user_block, called.address)
             return function
 
         return decorate

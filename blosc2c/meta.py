@@ -182,7 +182,7 @@ class Meta(Mapping[str, Any]):
         return decode(_as_msgpack(self.raw(name), name), name, self._schunk)
 
     def __setitem__(self, name: str, value: Any) -> None:
-        schunk, packed, err = self._schunk, encode(value), new_error()
+        schunk, packed = self._schunk, encode(value)
         before = len(self.raw(name))
         if len(packed) != before:
             raise ParameterError(
@@ -191,9 +191,7 @@ class Meta(Mapping[str, Any]):
                 expected=before,
                 actual=len(packed),
             )
-        with schunk.handle.writing() as ptr:
-            status = lib.b2c_schunk_meta_update(ptr, check_name(name), packed, len(packed), err)
-            check(status, err, schunk.urlpath)
+        schunk._edit(lib.b2c_schunk_meta_update, check_name(name), packed, len(packed))
 
     def __delitem__(self, name: str) -> None:
         raise NotImplementedError("fixed metalayers cannot be removed; use vlmeta for what may be")
@@ -303,22 +301,19 @@ class VLMeta(MutableMapping[str, Any]):
         if is_set is True:
             return
         check_call(is_set, schunk.urlpath)
-        key, err, ctx = check_name(name), new_error(), _ffi.context(1)
-        with schunk.handle.writing() as ptr:
-            status = lib.b2c_schunk_vlmeta_set(ptr, ctx, key, packed, len(packed), err)
-            check(status, err, schunk.urlpath)
+        schunk._edit(lib.b2c_schunk_vlmeta_set, _ffi.context(1), check_name(name), packed, len(packed))
 
     def __delitem__(self, name: str) -> None:
-        schunk, key, err = self._schunk(), _key(name), new_error()
+        key = _key(name)
         if key is None:
             raise NotFoundError(f"there is no vlmetalayer {name!r}")
         try:
+            schunk = self._schunk()
             is_deleted = schunk.handle.calls.set_vlmeta(name)
             if is_deleted is True:
                 return
             check_call(is_deleted, schunk.urlpath)
-            with schunk.handle.writing() as ptr:
-                check(lib.b2c_schunk_vlmeta_delete(ptr, key, err), err, schunk.urlpath)
+            schunk._edit(lib.b2c_schunk_vlmeta_delete, key)
         except NotFoundError:
             raise NotFoundError(f"there is no vlmetalayer {name!r}") from None
 
