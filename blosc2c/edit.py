@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import _ffi
 from ._ffi import check, check_call, ffi, in_buffer, lib, new_error
+from .blocks import block
 from .errors import ChunkIndexError, LimitError, ParameterError
 from .handles import INFO, Handle
 from .params import MAX_COUNT, SpecialValue, check_durability, to_index
@@ -32,7 +33,6 @@ class Editing:
     handle: Handle
     _c_nthreads: int
     _held: list[contextlib.AbstractContextManager[Any]]  # of lock()
-    _in_transaction = False
     _durability: str | None = None  # as it was set
     _writes_checksums = _verifies = True
 
@@ -320,7 +320,7 @@ class Editing:
 
     # ---- with others -------------------------------------------------------
 
-    @contextlib.contextmanager
+    @block
     def holding_lock(self) -> Iterator[Editing]:
         """Nobody else reads or edits during the block.
 
@@ -330,7 +330,7 @@ class Editing:
         with self.handle.writing():
             yield self
 
-    @contextlib.contextmanager
+    @block
     def taking_from(self, source: Editing) -> Iterator[None]:
         """holding_lock(), and nobody edits `source` either during the block.
 
@@ -355,9 +355,12 @@ class Editing:
 
     def lock(self) -> None:
         """Begin what holding_lock() does for a block; the same thread must call unlock()."""
-        held = self.handle.writing()
-        held.__enter__()
-        self._held.append(held)
+        self._held.append(self.handle.writing())
+        try:
+            self._held[-1].__enter__()
+        except BaseException:  # of a signal handler, it may be: nobody is to unlock then
+            self._held.pop()
+            raise
 
     def unlock(self) -> None:
         """End what lock() has begun; ValueError when nothing was."""
@@ -367,33 +370,30 @@ class Editing:
 
     # ---- storing -----------------------------------------------------------
 
-    @contextlib.contextmanager
+    @block
     def transaction(self) -> Iterator[None]:
         """Edits in this block are stored together at its end, or not at all after an exception.
 
         Other threads wait meanwhile.  A transaction inside another one is part of that.
         """
-        err = new_error()
-        with self.handle.writing() as ptr:
-            if self._in_transaction:
+        handle, err = self.handle, new_error()
+        with handle.writing():
+            if self.is_in_transaction:
                 yield
                 return
-            status = lib.B2C_OK  # and not what begin() gives, as long as a signal handler has kept it
             try:
-                status = lib.b2c_schunk_begin(ptr, err)
-                check(status, err, self.urlpath)
-                self._in_transaction = True
+                check(lib.b2i_turn_begin(handle.turn, err), err, self.urlpath)
                 yield
-                check(lib.b2c_schunk_commit(self.handle.get(), err), err, self.urlpath)
-                self._in_transaction = False
+                handle.get()  # who has closed it has forgotten the edits
+                check(lib.b2i_turn_commit(handle.turn, err), err, self.urlpath)
             except BaseException:
-                self._in_transaction = False
-                if status == lib.B2C_OK and not self.handle.is_closed:
-                    # After a failed commit there may be nothing left to roll back: the edits are still shown.
-                    self.handle.is_untold = True
-                    lib.b2c_schunk_rollback(ptr, err)
-                    self.handle.tell(ptr)
+                handle.roll_back()
                 raise
+
+    @property
+    def is_in_transaction(self) -> bool:
+        """Whether a transaction is open, of which an edit is a part."""
+        return bool(self.handle.turn.is_begun)
 
     def flush(self) -> None:
         """Return when everything is on the medium."""

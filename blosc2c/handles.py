@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from . import errors
 from ._ffi import calls, check, chunk_of, exception, ffi, lib, new_error, thread_local, uninterrupted
+from .blocks import block
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,7 +29,7 @@ T = TypeVar("T")
 
 _get_ident = threading.get_ident
 INFO = ffi.typeof("b2c_schunk_info *")
-_TURN = ffi.typeof("b2i_turn *")
+_TURN, _HOLD = ffi.typeof("b2i_turn *"), ffi.typeof("b2i_hold *")
 MAX_SECONDS = 10  # of reading again what changes meanwhile
 MIN_PAUSE, MAX_PAUSE = 5e-5, 1e-3  # seconds between two looks whether others have left
 
@@ -88,6 +89,8 @@ class Handle:
     an __exit__().  A reader is therefore a view of a bytearray, which keeps its size while there is
     one; the with statement has nothing but the view, and releases it by C code.  What a handler or
     finalizer does must not wait for the thread that it interrupts: hence a bytearray per thread.
+    Whoever reads with a lock file is a hold of turn.h instead, which is let go of in the same way.
+    Nobody is woken up who waits, for a signal handler could keep the other from that: all look again.
     """
 
     _ptr: Any = None
@@ -103,25 +106,24 @@ class Handle:
     _facts: tuple[Any, int] | None = None  # see info()
     _closed_because = ""
     unstored: BaseException | None = None  # why settle() failed, of which nobody has been told
-    _nwriters = 0  # that wait or write
-    _nwaiting = 0  # of those
+    _nwriters = 0  # one in the other, of one thread
+    _nwaiting = 0  # that are to write when others have read
     _writer = 0  # thread that is writing
     _is_editing = False  # in a call of edit()
-    _is_locked = False  # readers hold the lock file
+    _is_locked = False  # the writer has the lock file
     owner: weakref.ref[Any] | None = None  # the SChunk that shows it
     noun = "SChunk"  # what users know it as
 
     def __init__(self, out: Any) -> None:
         ptr = out[0]
+        self._address = _address(ptr)
         out[0] = ffi.NULL  # a signal handler may run from the next call on, and that frees
         self._ptr = ffi.gc(ptr, lib.b2c_schunk_free)
         ffi.gc(out, None)  # in _free_left() what a handler raises would be lost
-        self._address = _address(ptr)
         self._filled: dict[int, int] = {}  # how many damaged chunks there were before each of them
         self._followers: dict[int, weakref.ref[Any]] = {}  # by id(); a WeakSet takes far longer
         self._views = _Views()
-        self._turns = threading.RLock()  # held to write, or to wait for others
-        self._late: dict[str, threading.Condition] = {}  # see _cond
+        self._turns = threading.RLock()  # held to begin to read, and to write
         self._take_turn({"schunk": ptr, "is_open": True})
         self.called: dict[str, list[Any]] = {}  # what C calls for it, the last of each kind
         _handles[id(self)] = _by_address[self._address] = weakref.ref(self)
@@ -129,11 +131,6 @@ class Handle:
     def _take_turn(self, state: dict[str, Any]) -> None:
         turn = ffi.new(_TURN, state)
         self.turn, self.calls = turn, calls.Calls((turn, self._ptr), _address(turn))
-
-    @property
-    def _cond(self) -> threading.Condition:
-        """Of those who wait for the turns: made, for all of them, when first somebody does."""
-        return self._late.get("cond") or self._late.setdefault("cond", threading.Condition(self._turns))
 
     @property
     def limits(self) -> Limits | None:
@@ -166,10 +163,11 @@ class Handle:
         self._update()
 
     def _update(self) -> None:
-        is_shut = self._nwriters or self._ptr is None or self._locks is not None or self.is_untold
-        # Short calls know nothing of these two.
-        is_shut = is_shut or self._damage is not None or self.unstored is not None
-        lib.b2i_turn_open(self.turn, not is_shut)
+        """Let calls of turn.h begin, unless something is against it; by who has the turns."""
+        is_busy = self._nwriters or self._nwaiting or self.is_untold or self.turn.is_begun
+        # They know nothing of locks, and of these two.
+        is_else = self._locks is not None or self._damage is not None or self.unstored is not None
+        lib.b2i_turn_open(self.turn, not (is_busy or is_else or self._ptr is None))
 
     @property
     def is_closed(self) -> bool:
@@ -202,45 +200,46 @@ class Handle:
         return self._ptr
 
     def _enter_in_turn(self) -> Callable[..., None]:
-        with self._turns:
-            pause = MIN_PAUSE
-            while True:
-                # Readers let a waiting writer go first, or it might wait for ever; but not the
-                # writer itself, when it reads what it is changing or a signal handler reads while it
-                # waits, nor whom it waits for.
-                while self._nwaiting and not (
-                    thread_local.waits or self._writer == _get_ident() or self._reads_here()
-                ):
-                    self._wait(None)
+        mark: Any = None
+        try:
+            self._let_writers_go_first()
+            with self._turns:
+                if self.turn.is_begun and not self._writer:
+                    with self._alone():  # which ends a transaction that nobody is in
+                        pass
                 ptr = self.get()
                 if self.is_untold:
                     self.tell(ptr)
                 self._update()  # an exception may have kept the last writer from it
                 if self.locks is not None:
-                    break
-                leave, may_read = memoryview(self._views[_get_ident()]).__exit__, lib.b2i_turn_look(self.turn)
-                if may_read >= 0:
-                    return leave
-                leave(None, None, None)
-                time.sleep(pause)  # until a call that writes has ended; the next one needs the turns
-                pause = min(2 * pause, MAX_PAUSE)
-            if not self._is_locked:
-                self._lock(ptr, False)
-            return self._leaving()
-
-    def _leaving(self) -> Callable[..., None]:
-        """_leave() with a new view, which no frame has that an exception could keep."""
-        own: list[Any] = []
-        leave = functools.partial(self._leave, own)
-        own.append(weakref.ref(leave))
-        leave.view = memoryview(self._views[_get_ident()])  # type: ignore[attr-defined]  # the last call here
+                    mark = ffi.gc(ffi.new(_HOLD), functools.partial(lib.b2i_turn_let_go, ptr, self.turn))
+                    self._look_anew(ffi.new("int *"), self.locks, lib.b2i_turn_hold, self.turn, mark)
+                pause = MIN_PAUSE
+                while mark is None:
+                    mark = memoryview(self._views[_get_ident()])
+                    if lib.b2i_turn_look(self.turn) < 0:
+                        mark = mark.release()
+                        time.sleep(pause)  # until a call that writes has ended; the next one needs the turns
+                        pause = min(2 * pause, MAX_PAUSE)
+        except BaseException:  # whose traceback has this frame
+            if mark is not None:
+                mark.__exit__(None, None, None)
+            raise
+        leave: Callable[..., None] = mark.__exit__
         return leave
 
-    def _leave(self, own: list[Any], *_: object) -> None:
-        with self._turns:
-            own[0]().view.release()
-            if not self._is_read():
-                self._unlock_read()
+    def _let_writers_go_first(self) -> None:
+        """Readers do, or a writer might wait for ever.
+
+        But not the writer itself, when it reads what it is changing or a signal handler reads while
+        it waits, nor whom it waits for.
+        """
+        pause = MIN_PAUSE
+        while self._nwaiting and not (
+            thread_local.waits or self._writer == _get_ident() or self._reads_here()
+        ):
+            time.sleep(pause)
+            pause = min(2 * pause, MAX_PAUSE)
 
     def _is_read(self) -> bool:
         return bool(lib.b2i_turn_is_used(self.turn)) or self._has_view()
@@ -250,18 +249,9 @@ class Handle:
 
     def _reads_here(self) -> bool:
         """Whether this thread reads, further up."""
-        return _is_viewed(self._views[_get_ident()])
+        return _is_viewed(self._views[_get_ident()]) or bool(lib.b2i_turn_holds_here(self.turn))
 
-    def _unlock_read(self) -> None:
-        if self._is_locked and self._ptr is not None:
-            path, err = self.locks, new_error()
-            try:
-                status = lib.b2c_schunk_unlock(self._ptr, err)
-            finally:  # a signal handler may raise as soon as C has done it
-                self._is_locked = False
-            check(status, err, path)
-
-    @contextlib.contextmanager
+    @block
     def writing(self) -> Iterator[Any]:
         """Wait until nobody reads, and keep everybody else out during the block."""
         if self.damage is not None:
@@ -272,13 +262,15 @@ class Handle:
             if self.locks is None:
                 yield ptr
                 return
-            path, err = self.locks, new_error()
-            self._lock(ptr, self.writes_to is not None)
+            path, err, was_locked = self.locks, new_error(), self._is_locked
+            self._lock(self.writes_to is not None)
+            self._is_locked = True
             try:
                 yield ptr
             finally:
-                # First of all: at the first step of a function a signal handler could raise.
-                status = lib.B2C_OK if self._ptr is None else lib.b2c_schunk_unlock(self._ptr, err)
+                # First of all: after any call a signal handler could raise.
+                self._is_locked = was_locked
+                status = lib.B2C_OK if self._ptr is None else lib.b2c_schunk_unlock(ptr, err)
                 check(status, err, path)
 
     def edit(self, call: Callable[[Any], T]) -> T:
@@ -286,13 +278,14 @@ class Handle:
         self._check_not_lent()
         with self._turns:
             me = _get_ident()
-            if self.damage is None and self.unstored is None and (self.turn.is_open or self._writer == me):
+            if self.damage is None and self.unstored is None and (self.turn.is_open or self._is_open_to(me)):
                 # What _alone() does, if nobody has to be waited for.
                 outer = self._writer
                 self._nwriters += 1
                 self._writer = me
                 try:
-                    if not lib.b2i_turn_open(self.turn, False) and not self._has_view():
+                    is_used = lib.b2i_turn_open(self.turn, False) or self._has_view()
+                    if outer == me or not is_used:
                         self.turn.was_read = False
                         return self._call(call)
                 finally:
@@ -301,6 +294,10 @@ class Handle:
                     self._update()
         with self.writing():
             return self._call(call)
+
+    def _is_open_to(self, me: int) -> bool:
+        """Whether this thread is writing, and has the lock file if there is one."""
+        return self._writer == me and (self.locks is None or self._is_locked)
 
     def _call(self, call: Callable[[Any], T]) -> T:
         lent, was_editing = thread_local.lent, self._is_editing
@@ -324,79 +321,85 @@ class Handle:
             f"a callback, signal handler or finalizer cannot {what} the {self.noun} that is in use"
         )
 
-    @contextlib.contextmanager
+    @block
     def _alone(self, closes: bool = False) -> Iterator[Any]:
         """writing(), as far as this process is concerned; who closes may find it closed."""
         if self._is_lent() or self._reads_here():
             self._refuse("close" if closes else "change")
-        with self._turns:
-            self._nwriters += 1
-            try:
+        me = _get_ident()
+        while True:
+            with self._turns:
                 lib.b2i_turn_open(self.turn, False)
-                self._wait_for_readers()
-                outer, self._writer = self._writer, _get_ident()
-                try:
-                    ptr = None if closes else self.get()
-                    if ptr is not None and self.is_untold:
-                        self.tell(ptr)
-                    yield ptr
-                finally:
-                    self._writer = outer
-            finally:
-                self._nwriters -= 1
-                self._update()
-
-    def _wait(self, seconds: float | None) -> None:
-        """Let others have the turns meanwhile; they are this thread's again, whatever a signal handler raises."""
-        try:
-            self._cond.wait(seconds)
-        finally:
-            if not self._turns._is_owned():  # type: ignore[attr-defined]  # as Condition asks
-                self._turns.acquire()
+                # Who writes already sees views only of threads that look whether they may read, and
+                # may be waiting for this one by then, in a signal handler.
+                if self._writer == me or not self._is_read():
+                    outer = self._writer
+                    self._nwriters += 1
+                    self._writer = me
+                    try:
+                        self.turn.was_read = False
+                        if not (outer or closes):
+                            self._roll_back_left()
+                        ptr = None if closes else self.get()
+                        if ptr is not None and self.is_untold:
+                            self.tell(ptr)
+                        yield ptr
+                    finally:
+                        self._writer = outer
+                        self._nwriters -= 1
+                        self._update()
+                    return
+            self._wait_for_readers()
 
     def _wait_for_readers(self) -> None:
-        waited = thread_local.waits
+        waited, pause = thread_local.waits, MIN_PAUSE
         self._nwaiting += 1
         try:
             thread_local.waits = True
-            pause = MIN_PAUSE
-            # Who writes already keeps the turns, and waits for others to see that alone.
-            wait = time.sleep if self._writer == _get_ident() else self._wait
             while self._is_read():
-                wait(pause)
+                lib.b2i_turn_open(self.turn, False)  # who came last may have opened it
+                time.sleep(pause)
                 pause = min(2 * pause, MAX_PAUSE)
-            self.turn.was_read = False
-            self._unlock_read()  # an exception may have kept the last reader from it
         finally:
             self._nwaiting -= 1
             thread_local.waits = waited
-            self._cond.notify_all()
 
-    def _look_anew(self, ptr: Any, call: Callable[[], int], changed: Any, err: Any, path: str | None) -> None:
-        """Make a call after which the object may show a new state: then `changed` is above 0."""
+    def _roll_back_left(self) -> None:
+        """End a transaction that signal handlers have kept from its end, one after the other."""
+        if self.turn.is_begun:
+            self.roll_back()
+
+    def roll_back(self) -> None:
+        """Forget what was edited since b2i_turn_begin(), if that is not over; for a writer."""
+        if self.turn.is_begun and self._ptr is not None:
+            self.is_untold = True  # whatever comes: a commit that failed may have left the edits
+            lib.b2i_turn_rollback(self.turn)
+            self.tell(self._ptr)
+
+    def _look_anew(self, change: Any, path: str | None, function: Callable[..., int], *args: Any) -> None:
+        """Make a call after which the object may show another state: then `change` is above 0.
+
+        Signals may end the call too early: it is made again, unless a handler has closed the object.
+        """
+        err = new_error()
         try:
-            check(call(), err, path)
+            # No step is between get() and C code: a handler cannot close it there.
+            status = uninterrupted(lambda err: function(self.get(), *args, change, err), err)
+            check(status, err, path)
         finally:
-            self.is_untold = changed[0] > 0
+            self.is_untold = self.is_untold or change[0] > 0
         if self.is_untold:
-            self.tell(ptr)
+            self.tell(self.get())
 
-    def _lock(self, ptr: Any, exclusive: bool) -> None:
-        changed, err = ffi.new("int *", -1), new_error()
+    def _lock(self, exclusive: bool) -> None:
+        """Take the lock file, to write."""
+        changed = ffi.new("int *", -1)
         try:
-            call = functools.partial(uninterrupted, lib.b2c_schunk_lock, ptr, exclusive, changed, err)
-            self._look_anew(ptr, call, changed, err, self.locks)
-            self._is_locked = self._is_locked or not exclusive
+            self._look_anew(changed, self.locks, lib.b2c_schunk_lock, exclusive)
         except BaseException:
-            self._is_locked = self._is_locked and exclusive
-            if changed[0] >= 0:  # the call has succeeded
-                self._unlock()
+            if changed[0] >= 0 and self._ptr is not None:  # the call has succeeded
+                lib.b2c_schunk_unlock(self._ptr, ffi.NULL)
             raise
-
-    def _unlock(self) -> None:
-        if self.locks is not None and self._ptr is not None:
-            err = new_error()
-            check(lib.b2c_schunk_unlock(self._ptr, err), err, self.locks)
 
     def recheck(self, path: str | None) -> bool:
         """After a read: whether it was of a state whose chunks are still there.
@@ -408,10 +411,9 @@ class Handle:
         with self as ptr:
             if lib.b2c_schunk_is_current(ptr):
                 return True
-        lost, err = ffi.new("int *"), new_error()
-        with self._alone() as ptr:
-            call = functools.partial(lib.b2c_schunk_recheck, ptr, lost, err)
-            self._look_anew(ptr, call, lost, err, path)
+        lost = ffi.new("int *")
+        with self._alone():
+            self._look_anew(lost, path, lib.b2c_schunk_recheck)
         return not lost[0]
 
     def check_state(self, nstates: int, path: str | None) -> None:
@@ -434,10 +436,9 @@ class Handle:
 
     def refresh(self, path: str | None) -> bool:
         """See what others have stored; whether that is anything new."""
-        change, err = ffi.new("int *"), new_error()
-        with self._alone() as ptr:
-            call = functools.partial(uninterrupted, lib.b2c_schunk_refresh, ptr, change, err)
-            self._look_anew(ptr, call, change, err, path)
+        change = ffi.new("int *", lib.B2C_CHANGE_NONE)
+        with self._alone():
+            self._look_anew(change, path, lib.b2c_schunk_refresh)
         return bool(change[0] != lib.B2C_CHANGE_NONE)
 
     def fill(self, failures: list[BaseException], known: int, path: str | None) -> None:
@@ -471,17 +472,13 @@ class Handle:
 
         A failure is not that of who calls this: the next edit, or close(), raises it.
         """
-        if not self._turns.acquire(blocking=False):
+        if self._is_lent() or self._writer or self._nwaiting or self._is_read() or self.is_closed:
             return
-        try:
-            if not (self._is_lent() or self._writer or self._is_read() or self.is_closed):
-                err = new_error()
-                with self._alone() as ptr:
-                    status = lib.b2c_schunk_settle(ptr, err)
-                    if status:
-                        self.unstored = exception(status, err, self.writes_to)
-        finally:
-            self._turns.release()
+        err = new_error()
+        with self._alone(closes=True):
+            status = lib.B2C_OK if self._ptr is None else lib.b2c_schunk_settle(self._ptr, err)
+            if status:
+                self.unstored = exception(status, err, self.writes_to)
 
     def _raise_unstored(self) -> None:
         failure, self.unstored = self.unstored, None
@@ -553,13 +550,14 @@ class Handle:
         A file has one writer, and that is the parent: the child must not even close it.
         """
         self._nwriters = self._nwaiting = self._writer = 0
-        self._views, self._is_locked = _Views(), False
+        self._views = _Views()
         # A new turn: a call that is under way, of the function that forks, ends the old one.
+        self.turn.holds, self.turn.is_listing = ffi.NULL, False
         state = {"schunk": self._ptr or ffi.NULL, "may_outdate": self.may_outdate}
         kept = {"nedits": self.turn.nedits + 1, "max_nbytes": self.turn.max_nbytes}
         self._take_turn({**state, **kept})
-        self._is_editing = False
-        self._turns, self._late = threading.RLock(), {}
+        self._is_editing = self._is_locked = False
+        self._turns = threading.RLock()
         if self.writes_to is not None and self._ptr is not None:
             lib.b2c_schunk_leave(self._ptr)
             ffi.gc(self._ptr, None)

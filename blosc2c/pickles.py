@@ -67,7 +67,7 @@ class Pickled(Editing):
         They read, unless they take turns: a file without a lock has one writer.  Everything is
         stored before, unless a transaction is open.
         """
-        if self.is_writable and not self._in_transaction:
+        if self.is_writable and not self.is_in_transaction:
             self.flush()
         changes = self.locking and self.mode != "r"
         return self.place, "a" if changes else "r", self._source.offset

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from . import _ffi, limits, params
 from ._ffi import check, check_call, ffi, in_buffer, lib, new_error, out_buffer, uninterrupted
+from .blocks import block
 from .callbacks import Callbacks
 from .edit import Editing
 from .errors import ChunkIndexError, FrameExistsError, LimitError, ParameterError
@@ -287,7 +288,7 @@ class SChunk(Pickled, Editing, Callbacks, VLBlocks, Explained):
         if kwargs.get("cparams") is not None:
             self.cparams = kwargs["cparams"]
 
-    @contextlib.contextmanager
+    @block
     def being_made(self) -> Iterator[None]:
         """Give a new super-chunk its contents, all at once; when the body raises, what was there stays."""
         try:
@@ -414,9 +415,12 @@ class SChunk(Pickled, Editing, Callbacks, VLBlocks, Explained):
     def cparams(self, value: CParams | Mapping[str, Any]) -> None:
         new = to_cparams(value, **({} if isinstance(value, CParams) else asdict(self.cparams)))
         err = new_error()
-        with self.handle.writing() as ptr:
+
+        def set_cparams(ptr: Any) -> None:
             new.blocksize = new.blocksize or int(self.c_info(ptr).blocksize)
             check(lib.b2c_schunk_set_cparams(ptr, new.to_c(), err), err, self.urlpath)
+
+        self.handle.edit(set_cparams)
         self._c_nthreads = new.nthreads
 
     @property

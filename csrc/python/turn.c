@@ -4,6 +4,7 @@
  */
 #include "turn.h"
 
+#include <sched.h>
 #include <stdbool.h>
 
 /* Sequentially consistent, as those who look for others must see who came before them. */
@@ -17,9 +18,25 @@ int b2i_turn_look(b2i_turn *turn)
     return GET(is_written) ? -1 : GET(is_open);
 }
 
-int b2i_turn_is_used(const b2i_turn *turn)
+/* For a few steps only, of which none waits for anything. */
+static void begin_listing(b2i_turn *turn)
 {
-    return GET(nreaders) > 0 || GET(is_written);
+    while (__atomic_exchange_n(&turn->is_listing, 1, __ATOMIC_SEQ_CST) != 0) {
+        (void)sched_yield();
+    }
+}
+
+static void end_listing(b2i_turn *turn)
+{
+    PUT(is_listing, 0);
+}
+
+int b2i_turn_is_used(b2i_turn *turn)
+{
+    begin_listing(turn);
+    bool is_held = turn->holds != NULL;
+    end_listing(turn);
+    return is_held || GET(nreaders) > 0 || GET(is_written);
 }
 
 int b2i_turn_open(b2i_turn *turn, int is_open)
@@ -58,6 +75,81 @@ int b2i_turn_is_here(const b2i_turn *turn)
         c = c->outer;
     }
     return c != NULL;
+}
+
+static void list(b2i_turn *turn, b2i_hold *hold)
+{
+    hold->thread = &innermost;
+    hold->next = turn->holds;
+    turn->holds = hold;
+}
+
+int b2i_turn_hold(b2c_schunk *schunk, b2i_turn *turn, b2i_hold *hold, int *changed, b2c_error *err)
+{
+    begin_listing(turn);
+    bool is_held = turn->holds != NULL;
+    if (is_held) {
+        list(turn, hold);
+    }
+    end_listing(turn);
+    if (is_held) {
+        return B2C_OK;
+    }
+    b2c_status st = b2c_schunk_lock(schunk, 0, changed, err);
+    if (st == B2C_OK) {
+        begin_listing(turn);
+        list(turn, hold);
+        end_listing(turn);
+    }
+    return (int)st;
+}
+
+/* Nobody has edited while the file was held for reading: there is nothing that could fail. */
+void b2i_turn_let_go(b2c_schunk *schunk, b2i_turn *turn, b2i_hold *hold)
+{
+    begin_listing(turn);
+    b2i_hold **at = &turn->holds;
+    while (*at != NULL && *at != hold) {
+        at = &(*at)->next;
+    }
+    if (*at != NULL) {
+        *at = hold->next;
+        if (turn->holds == NULL) {
+            (void)b2c_schunk_unlock(schunk, NULL);
+        }
+    }
+    end_listing(turn);
+}
+
+int b2i_turn_holds_here(b2i_turn *turn)
+{
+    begin_listing(turn);
+    const b2i_hold *hold = turn->holds;
+    while (hold != NULL && hold->thread != &innermost) {
+        hold = hold->next;
+    }
+    end_listing(turn);
+    return hold != NULL;
+}
+
+int b2i_turn_begin(b2i_turn *turn, b2c_error *err)
+{
+    b2c_status st = b2c_schunk_begin(turn->schunk, err);
+    turn->is_begun = st == B2C_OK;
+    return (int)st;
+}
+
+int b2i_turn_commit(b2i_turn *turn, b2c_error *err)
+{
+    b2c_status st = b2c_schunk_commit(turn->schunk, err);
+    turn->is_begun = st != B2C_OK;
+    return (int)st;
+}
+
+void b2i_turn_rollback(b2i_turn *turn)
+{
+    (void)b2c_schunk_rollback(turn->schunk, NULL); /* a commit that failed may have left nothing */
+    turn->is_begun = 0;
 }
 
 static bool begin_read(b2i_turn *turn, call *c)

@@ -7,6 +7,7 @@
  * Whoever comes first says so, and then looks for others, who do the same: so one of two sees the
  * other.  Readers in Python are not counted here.  They leave a mark, which a writer in Python
  * takes away when it has seen that they are gone; as long as it is there, nobody writes from here.
+ * Those that hold the lock file are listed here, for who leaves in C code cannot be interrupted.
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #ifndef B2I_TURN_H
@@ -15,6 +16,12 @@
 #include "blosc2c.h"
 
 /* cffi: begin */
+
+/* A reader in Python that holds the lock file: zeros at first. */
+typedef struct b2i_hold {
+    struct b2i_hold *next;
+    const void *thread; /* an address that only one thread has */
+} b2i_hold;
 
 typedef struct b2i_turn {
     b2c_schunk *schunk;
@@ -25,13 +32,16 @@ typedef struct b2i_turn {
     int is_written;    /* one that writes */
     size_t nedits;     /* another number whenever what is shown may be something else */
     size_t max_nbytes; /* of a result of calls.c; 0: the default limit */
+    int is_begun;      /* b2i_turn_begin() was not followed by a commit or rollback */
+    b2i_hold *holds;   /* all that hold the lock file, one lock for them together */
+    int is_listing;    /* a thread is at that list */
 } b2i_turn;
 
 enum { B2I_NOT_FREE = -1 }; /* no b2c_status: it is Python's turn; nothing has changed */
 
-/* Whether a call from here is under way; while it is not open none begins. */
+/* Whether a call from here is under way, or the lock file held; while not open none begins. */
 int b2i_turn_open(b2i_turn *turn, int is_open);
-int b2i_turn_is_used(const b2i_turn *turn);
+int b2i_turn_is_used(b2i_turn *turn);
 
 /* Whether such a call is one of this thread's: C has called Python in the middle of it. */
 int b2i_turn_is_here(const b2i_turn *turn);
@@ -41,6 +51,20 @@ int b2i_turn_look(b2i_turn *turn);
 
 /* b2c_schunk_info_get() */
 int b2i_turn_info(b2i_turn *turn, b2c_schunk_info *info);
+
+/*
+ * A reader takes the lock file, when nobody else has it yet by b2c_schunk_lock(); of readers that
+ * come one waits for the other.  b2i_turn_let_go() may be called at any time, by any thread, also
+ * for who holds nothing.
+ */
+int b2i_turn_hold(b2c_schunk *schunk, b2i_turn *turn, b2i_hold *hold, int *changed, b2c_error *err);
+void b2i_turn_let_go(b2c_schunk *schunk, b2i_turn *turn, b2i_hold *hold);
+int b2i_turn_holds_here(b2i_turn *turn); /* whether this thread holds it */
+
+/* b2c_schunk_begin(), …_commit() and …_rollback(); is_begun changes in the same step. */
+int b2i_turn_begin(b2i_turn *turn, b2c_error *err);
+int b2i_turn_commit(b2i_turn *turn, b2c_error *err);
+void b2i_turn_rollback(b2i_turn *turn);
 
 /* cffi: end */
 

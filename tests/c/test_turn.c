@@ -1,7 +1,8 @@
 /*
  * test_turn.c: threads that read and edit a super-chunk, as those of Python do: the ones by calls
  * of turn.h, the others in the way of handles.py.  No two of which one edits are ever at it
- * together. SPDX-License-Identifier: BSD-3-Clause
+ * together.
+ * SPDX-License-Identifier: BSD-3-Clause
  */
 #include "harness.h"
 #include "turn.h"
@@ -279,9 +280,65 @@ static void test_turns(void)
     b2c_ctx_free(ctx);
 }
 
+static void *let_go(void *arg)
+{
+    CHECK(!b2i_turn_holds_here(&turn));
+    b2i_turn_let_go(turn.schunk, &turn, arg);
+    return NULL;
+}
+
+/* The first reader takes the lock file and the last one gives it up, on whatever thread. */
+static void test_holds(void)
+{
+    const char *path = "test_turn.b2frame";
+    b2c_schunk_params p;
+    b2c_schunk *other = NULL;
+    b2i_hold a = { 0 }, b = { 0 };
+    pthread_t thread;
+    int changed = 0;
+    b2c_error err;
+    b2c_schunk_params_init(&p);
+    p.storage = B2C_STORAGE_FILE;
+    p.path = path;
+    p.replaces = p.lock = 1;
+    turn = (b2i_turn){ 0 };
+    CHECK_EQ(b2c_schunk_new(&p, &turn.schunk, &err), B2C_OK);
+    CHECK_EQ(b2c_schunk_flush(turn.schunk, &err), B2C_OK);
+    CHECK_EQ(b2c_schunk_open(path, 0, B2C_OPEN_UPDATE | B2C_OPEN_LOCK, NULL, &other, &err), B2C_OK);
+
+    CHECK(!b2i_turn_is_used(&turn) && !b2i_turn_holds_here(&turn));
+    b2i_turn_let_go(turn.schunk, &turn, &a); /* who holds nothing */
+    CHECK_EQ(b2i_turn_hold(turn.schunk, &turn, &a, &changed, &err), B2C_OK);
+    CHECK_EQ(b2i_turn_hold(turn.schunk, &turn, &b, &changed, &err), B2C_OK);
+    CHECK(b2i_turn_is_used(&turn) && b2i_turn_holds_here(&turn));
+    b2i_turn_let_go(turn.schunk, &turn, &a);
+    b2i_turn_let_go(turn.schunk, &turn, &a); /* a second time */
+    CHECK_EQ(b2c_schunk_lock(other, 1, NULL, &err), B2C_E_LOCKED);
+    CHECK_EQ(pthread_create(&thread, NULL, let_go, &b), 0);
+    CHECK_EQ(pthread_join(thread, NULL), 0);
+    CHECK(!b2i_turn_is_used(&turn) && !b2i_turn_holds_here(&turn));
+    CHECK_EQ(b2c_schunk_lock(other, 1, NULL, &err), B2C_OK);
+    CHECK_EQ(b2i_turn_hold(turn.schunk, &turn, &a, &changed, &err), B2C_E_LOCKED);
+    CHECK(!b2i_turn_is_used(&turn));
+    CHECK_EQ(b2c_schunk_unlock(other, &err), B2C_OK);
+
+    CHECK_EQ(b2i_turn_begin(&turn, &err), B2C_OK);
+    CHECK(turn.is_begun);
+    CHECK_EQ(b2i_turn_commit(&turn, &err), B2C_OK);
+    CHECK(!turn.is_begun);
+    CHECK_EQ(b2i_turn_begin(&turn, &err), B2C_OK);
+    b2i_turn_rollback(&turn);
+    CHECK(!turn.is_begun);
+    b2c_schunk_free(other);
+    b2c_schunk_free(turn.schunk);
+    (void)remove(path);
+    (void)remove("test_turn.b2frame.b2lock");
+}
+
 int main(void)
 {
     test_turns();
+    test_holds();
     test_threads();
     return RESULT();
 }
