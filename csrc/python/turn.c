@@ -115,7 +115,8 @@ void b2i_turn_let_go(b2c_schunk *schunk, b2i_turn *turn, b2i_hold *hold)
     if (*at != NULL) {
         *at = hold->next;
         if (turn->holds == NULL) {
-            (void)b2c_schunk_unlock(schunk, NULL);
+            b2c_status st = b2c_schunk_unlock(schunk, NULL);
+            (void)st;
         }
     }
     end_listing(turn);
@@ -148,7 +149,8 @@ int b2i_turn_commit(b2i_turn *turn, b2c_error *err)
 
 void b2i_turn_rollback(b2i_turn *turn)
 {
-    (void)b2c_schunk_rollback(turn->schunk, NULL); /* a commit that failed may have left nothing */
+    b2c_status st = b2c_schunk_rollback(turn->schunk, NULL);
+    (void)st; /* a commit that failed may have left nothing */
     turn->is_begun = 0;
 }
 
