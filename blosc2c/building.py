@@ -180,7 +180,7 @@ def checking_state(*sources: Any) -> Callable[[Callable[[NDArray], None]], Calla
 def inherit(source: Any, kwargs: dict[str, Any]) -> dict[str, Any]:
     """`kwargs` with the compression of `source` as default."""
     if isinstance(source, NDArray):
-        kwargs.setdefault("cparams", source.cparams)
+        kwargs.setdefault("cparams", source.schunk.present_cparams())
         kwargs.setdefault("dparams", source.dparams)
     return kwargs
 
@@ -195,7 +195,8 @@ def inherit_partition(chunks: Shape, blocks: Shape, kwargs: dict[str, Any]) -> N
 def inherit_metas(source: NDArray, kwargs: dict[str, Any]) -> None:
     """Make the fixed metalayers of `source` the default."""
     if "storage" not in kwargs and kwargs.get("meta") is None:
-        names = [name for name in source.meta if name not in _OWN_META]
+        # Most have but one of their own, whose name need not be asked for.
+        names = [name for name in source.meta if name not in _OWN_META] if len(source.meta) > 1 else []
         kwargs["meta"] = {name: metas.Stored(source.meta.raw(name)) for name in names}
 
 

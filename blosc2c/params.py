@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from enum import Enum
 from operator import index, is_, itemgetter
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 from . import _ffi
 from ._ffi import ffi, lib
@@ -253,7 +253,7 @@ class CParams:
     filters_meta: Sequence[int] = field(default_factory=lambda: [0] * MAX_FILTERS)
     tuner: Tuner | int | str = Tuner.STUNE
 
-    _checked = None  # the fields when they were right, and copies of the lists among them
+    _checked = None  # the fields when they were right; of the lists among them copies
     _c = None  # type: Any  # the b2c_cparams of these, once it was asked for; no field
 
     def __post_init__(self) -> None:
@@ -279,13 +279,10 @@ class CParams:
         """Whether all fields are the very objects that were right."""
         if self._checked is None:
             return False
-        values, filters, metas = self._checked
-        return (
-            all(map(is_, values, _cparams_fields(self.__dict__)))
-            and len(filters) == len(self.filter_members())
-            and len(metas) == len(self.filters_meta)
-            and all(map(is_, filters, self.filter_members()))
-            and all(map(is_, metas, self.filters_meta))
+        values, *lists = self._checked
+        return all(map(is_, values, _cparams_fields(self.__dict__))) and all(
+            type(now) is list and len(now) == len(then) and all(map(is_, now, then))
+            for now, then in zip((self.filters, self.filters_meta), lists, strict=True)
         )
 
     def __getstate__(self) -> dict[str, Any]:
@@ -325,18 +322,21 @@ class CParams:
 
     def copied(self) -> CParams:
         """Another one, whose fields are checked if they have changed since construction."""
+        made = self.twin()
+        if not self._is_checked():
+            made.__post_init__()
+        return made
+
+    def twin(self) -> CParams:
+        """Another one with these fields, of which nobody has changed any."""
         made = CParams.__new__(CParams)
         made.__dict__.update(self.__dict__)
-        if self._is_checked():
-            made.filters, made.filters_meta = [*self.filter_members()], [*self.filters_meta]
-            made._keep_checked(self._c)
-        else:
-            made.__post_init__()
+        made.filters, made.filters_meta = [*self.filter_members()], [*self.filters_meta]
         return made
 
     def filter_members(self) -> list[Filter | int]:
         """The filters as members, or numbers for user-defined ones."""
-        return cast("list[Filter | int]", self.filters)
+        return self.filters  # type: ignore[return-value]
 
     def to_c(self) -> Any:
         """A b2c_cparams, not to be changed; fields changed since construction are checked again."""
@@ -365,7 +365,7 @@ class CParams:
     @classmethod
     def from_c(cls, c: Any, nthreads: int) -> CParams:
         """The parameters in a b2c_cparams."""
-        return cls(
+        made = cls(
             codec=c.codec,
             codec_meta=c.codec_meta,
             clevel=c.clevel,
@@ -377,9 +377,11 @@ class CParams:
             filters=list(c.filters),
             filters_meta=list(c.filters_meta),
         )
+        made._c = ffi.new("b2c_cparams *", c)
+        return made
 
 
-_cparams_fields = itemgetter(*(f.name for f in fields(CParams)))
+_cparams_fields = itemgetter(*(f.name for f in fields(CParams) if not f.name.startswith("filters")))
 
 
 @dataclass

@@ -399,17 +399,21 @@ class SChunk(Pickled, Editing, Callbacks, VLBlocks, Explained):
         """Whether it holds the chunks of an n-dimensional array."""
         return any(name in self.meta for name in ARRAY_META)
 
+    def present_cparams(self) -> CParams:
+        """Parameters of appended data, not to be changed."""
+        info, nthreads = self.c_info(), self._c_nthreads
+        kept = self._kept_cparams
+        if kept is None or kept[0] is not info or kept[1].nthreads != nthreads:
+            self._kept_cparams = kept = info, CParams.from_c(info.cparams, nthreads)
+        return kept[1]
+
     @property
     def cparams(self) -> CParams:
         """Parameters of appended data, as a copy: assign it to change them.
 
         Typesize and blocksize must stay; a blocksize of 0 is that of now.
         """
-        info, nthreads = self.c_info(), self._c_nthreads
-        kept = self._kept_cparams
-        if kept is None or kept[0] is not info or kept[1].nthreads != nthreads:
-            self._kept_cparams = kept = info, CParams.from_c(info.cparams, nthreads)
-        return kept[1].copied()
+        return self.present_cparams().twin()
 
     @cparams.setter
     def cparams(self, value: CParams | Mapping[str, Any]) -> None:
