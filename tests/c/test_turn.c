@@ -280,11 +280,12 @@ static void test_turns(void)
     b2c_ctx_free(ctx);
 }
 
+/* NULL when this thread did not hold it, as it should be. */
 static void *let_go(void *arg)
 {
-    CHECK(!b2i_turn_holds_here(&turn));
+    bool holds = b2i_turn_holds_here(&turn) != 0;
     b2i_turn_let_go(turn.schunk, &turn, arg);
-    return NULL;
+    return holds ? arg : NULL;
 }
 
 /* The first reader takes the lock file and the last one gives it up, on whatever thread. */
@@ -295,6 +296,7 @@ static void test_holds(void)
     b2c_schunk *other = NULL;
     b2i_hold a = { 0 }, b = { 0 };
     pthread_t thread;
+    void *held = &b;
     int changed = 0;
     b2c_error err;
     b2c_schunk_params_init(&p);
@@ -315,7 +317,8 @@ static void test_holds(void)
     b2i_turn_let_go(turn.schunk, &turn, &a); /* a second time */
     CHECK_EQ(b2c_schunk_lock(other, 1, NULL, &err), B2C_E_LOCKED);
     CHECK_EQ(pthread_create(&thread, NULL, let_go, &b), 0);
-    CHECK_EQ(pthread_join(thread, NULL), 0);
+    CHECK_EQ(pthread_join(thread, &held), 0);
+    CHECK(held == NULL);
     CHECK(!b2i_turn_is_used(&turn) && !b2i_turn_holds_here(&turn));
     CHECK_EQ(b2c_schunk_lock(other, 1, NULL, &err), B2C_OK);
     CHECK_EQ(b2i_turn_hold(turn.schunk, &turn, &a, &changed, &err), B2C_E_LOCKED);
