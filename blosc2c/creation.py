@@ -146,7 +146,7 @@ def _copy(source: NDArray, dtype: Any, kwargs: dict[str, Any]) -> NDArray:
             new.schunk.copy_all(source.schunk)
         else:
             fill_from(new, source)
-            new.vlmeta.update(source.vlmeta.stored())
+            new.vlmeta.take_over(source.vlmeta)
 
     return build(source.shape, dt, kwargs, of_one_state(fill))
 

@@ -351,8 +351,6 @@ class VLMeta(MutableMapping[str, Any]):
         for name, value in dict(*args, **kwargs).items():
             check_name(name)
             values[name] = encode(value)
-        if not values:
-            return
         with self._schunk().transaction():
             old = {name for name in values if name in self}
             added: list[str] = []
@@ -368,6 +366,12 @@ class VLMeta(MutableMapping[str, Any]):
                     del self[name]
                 raise
 
+    def take_over(self, source: VLMeta) -> None:
+        """update() by all of another super-chunk, as they are stored; LimitError as getall()."""
+        stored = {name: Stored(packed) for name, packed in source.each()}
+        if stored:  # mostly there are none, and an update is a transaction
+            self.update(stored)
+
     def clear(self) -> None:
         """Remove all of them in one commit."""
         with self._schunk().transaction():
@@ -377,10 +381,6 @@ class VLMeta(MutableMapping[str, Any]):
     def getall(self) -> dict[str, Any]:
         """All values by name; LimitError when they decode to more than one vlmetalayer may."""
         return {name: decode(packed, name, self._schunk()) for name, packed in self.each()}
-
-    def stored(self) -> dict[str, Stored]:
-        """All by name as they are stored, for update(); LimitError as getall()."""
-        return {name: Stored(packed) for name, packed in self.each()}
 
     def to_dict(self) -> dict[bytes, Any]:
         """All values by name, which is bytes here, as in Python-Blosc2; see getall()."""

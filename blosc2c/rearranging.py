@@ -241,7 +241,7 @@ def concat(arrays: Sequence[Any], /, axis: int = 0, **kwargs: Any) -> NDArray:
     def fill(new: NDArray) -> None:
         fill_from(new, joined, takes_over)
         if isinstance(first, NDArray):
-            new.vlmeta.update(first.vlmeta.stored())
+            new.vlmeta.take_over(first.vlmeta)
 
     return build(joined.shape, dtype, inherit(first, kwargs), of_one_state(fill))
 

@@ -778,7 +778,7 @@ class SChunk(Pickled, Editing, Callbacks, VLBlocks, Explained):
             else:
                 for nchunk in range(self.nchunks):
                     new.append_data(self.decompress_chunk(nchunk))
-                new.vlmeta.update(self.vlmeta.stored())
+                new.vlmeta.take_over(self.vlmeta)
         return new
 
     # ---- life --------------------------------------------------------------

@@ -94,6 +94,24 @@ def test_an_update_is_one_commit(tmp_path):
         assert len(s.vlmeta) == 3
 
 
+def test_an_update_by_nothing_is_one_all_the_same(tmp_path):
+    """Who may not update is told, whatever is given."""
+    path = tmp_path / "x.b2frame"
+    s = b2.SChunk(urlpath=path)
+    s.vlmeta.update()
+    s.close()
+    reader, of_nobody = b2.open(path, mode="r"), b2.SChunk().vlmeta
+    for vlmeta, error in (
+        (reader.vlmeta, b2.ReadOnlyError),
+        (s.vlmeta, b2.ClosedError),
+        (of_nobody, ReferenceError),
+    ):
+        with pytest.raises(error):
+            vlmeta.update({})
+        with pytest.raises(error):
+            vlmeta[:] = {}
+
+
 def test_an_update_that_fails_in_a_transaction():
     """Nothing of it is stored, also when somebody catches what it raises."""
     s = b2.SChunk()
