@@ -92,8 +92,8 @@ def check_name(name: Any) -> bytes:
 
 
 def printable(name: str) -> str:
-    """A name from a file as a terminal may get it: with escapes in place of what would act on it."""
-    return name if name.isprintable() else repr(name)
+    """A name from a file as a terminal may get it: empty or of what would act on it, as in Python."""
+    return name if name and name.isprintable() else repr(name)
 
 
 def in_one_line(text: str) -> str:

@@ -115,6 +115,13 @@ def test_info(folder):
     assert (facts["type"], facts["nbytes"], facts["nchunks"], facts["chunksize"]) == ("SChunk", 200, 4, 60)
 
 
+def test_info_of_an_empty_name(tmp_path):
+    with b2.SChunk(urlpath=tmp_path / "s.b2frame", meta={"": 1}) as s:
+        s.vlmeta[""] = 2
+    text = good("info", "s.b2frame", cwd=tmp_path)
+    assert "meta    : '' = 1" in text and "vlmeta  : '' = 2" in text
+
+
 def test_info_is_json_whatever_the_values(folder):
     with b2.open(folder / "s.b2frame", "a") as s:
         s.vlmeta.update({"fill": float("nan"), "range": [float("-inf"), 1.5]})
