@@ -423,7 +423,7 @@ b2c_status b2i_nd_write(b2c_schunk *schunk, b2c_ctx *ctx, const b2i_selection *s
     write_job w = { .s = schunk, .ctx = ctx, .sel = sel, .src = src.p };
     b2i_steps steps = { .edits = schunk->edits };
     B2I_TRY(b2i_schunk_check_writable(schunk, err));
-    w.repeats = src.n == sel->grid->itemsize && sel->nbytes > src.n;
+    w.repeats = src.n == sel->grid->itemsize && sel->nbytes != src.n;
     if (!w.repeats) {
         B2I_TRY(check_len(sel->nbytes, src.n, err));
     }

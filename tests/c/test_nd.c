@@ -342,11 +342,12 @@ static void write_box(model *m, const uint64_t *start, const uint64_t *count, co
         total *= count[d];
     }
     size_t n = (size_t)total * m->nd.itemsize;
-    uint8_t *src = malloc(n + 1);
-    fill(src, n);
-    CHECK_EQ(b2c_nd_write(m->s, parallel, &m->nd, start, count, step, src, n + 1, NULL),
+    size_t room = n + m->nd.itemsize + 1;
+    uint8_t *src = malloc(room);
+    fill(src, room);
+    CHECK_EQ(b2c_nd_write(m->s, parallel, &m->nd, start, count, step, src, room, NULL),
              B2C_E_ARGUMENT);
-    size_t given = n > 0 && below(3) == 0 ? m->nd.itemsize : n; /* one item for all, or each */
+    size_t given = below(3) == 0 ? m->nd.itemsize : n; /* one item for all, or each */
     CHECK_EQ(
         b2c_nd_write(m->s, below(2) ? ctx : parallel, &m->nd, start, count, step, src, given, NULL),
         B2C_OK);
@@ -710,11 +711,12 @@ static void check_places(const model *m, const place_list *list)
 static void write_places(model *m, const place_list *list)
 {
     size_t row = (size_t)list->row * m->nd.itemsize, n = (size_t)list->p.nplaces * row;
-    uint8_t *src = malloc(n + 1);
-    fill(src, n);
-    CHECK_EQ(b2c_nd_write_places(m->s, parallel, &m->nd, &list->p, src, n + 1, NULL),
+    size_t room = n + m->nd.itemsize + 1;
+    uint8_t *src = malloc(room);
+    fill(src, room);
+    CHECK_EQ(b2c_nd_write_places(m->s, parallel, &m->nd, &list->p, src, room, NULL),
              B2C_E_ARGUMENT);
-    size_t given = n > 0 && below(3) == 0 ? m->nd.itemsize : n; /* one item for all, or each */
+    size_t given = below(3) == 0 ? m->nd.itemsize : n; /* one item for all, or each */
     b2c_ctx *any = below(2) ? ctx : parallel;
     CHECK_EQ(b2c_nd_write_places(m->s, any, &m->nd, &list->p, src, given, NULL), B2C_OK);
     for (uint64_t k = 0; k < list->p.nplaces; k++) { /* in order: the last of a place counts */
