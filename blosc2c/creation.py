@@ -34,7 +34,7 @@ from .building import (
     refuse_same_place,
     with_shapes,
 )
-from .dtype import check_dtype, extension_name, leaves_open, settled, to_array
+from .dtype import check_dtype, extension_name, leaves_open, settled, storable, to_array
 from .errors import ParameterError
 from .filling import fill_from
 from .handles import again_when_changed
@@ -96,10 +96,12 @@ def _is_as_asked(array: NDArray, kwargs: Mapping[str, Any]) -> bool:
 
 
 def _flattened(source: Any, dtype: np.dtype[Any]) -> Any:
-    """The source in C order when it is an array in memory of the right dtype and small."""
-    if isinstance(source, np.ndarray) and source.nbytes < 1 << 24:
-        return np.asarray(source, dtype.base, order="C")
-    return source
+    """The source, in C order and of the right dtype when it is an array in memory and small."""
+    if not isinstance(source, np.ndarray) or source.nbytes >= 1 << 24:
+        return source
+    if source.flags.c_contiguous and source.dtype == dtype.base:
+        return source
+    return storable(np.asarray(source, dtype.base, order="C"))
 
 
 def _adopt_partition(source: Any, dtype: np.dtype[Any], kwargs: dict[str, Any]) -> None:
@@ -249,7 +251,7 @@ def _fill_special(array: NDArray, kind: SpecialValue, value: bytes = b"") -> Non
 
 def _uniform(shape: Any, value: Array, kwargs: Mapping[str, Any]) -> NDArray:
     """An array of one value (an array without axes), whose dtype it takes."""
-    item = value.tobytes()
+    item = storable(value).tobytes()
 
     def fill(new: NDArray) -> None:
         if 0 in new.shape:

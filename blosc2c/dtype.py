@@ -5,6 +5,8 @@ SPDX-License-Identifier: BSD-3-Clause
 
 from __future__ import annotations
 
+import functools
+import math
 from typing import Any
 
 import numpy as np
@@ -112,6 +114,34 @@ def packed(values: np.ndarray[Any, Any], dtype: np.dtype[Any] | None = None) -> 
         return values
     out: np.ndarray[Any, Any] = np.ndarray(values.shape, dtype)
     out[...] = values
+    return out
+
+
+@functools.lru_cache(maxsize=256)
+def _gaps(dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
+    """The bytes of an item that belong to no field."""
+    return np.flatnonzero(~_is_used(dtype))
+
+
+def _is_used(dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
+    if dtype.subdtype is not None:
+        base, shape = dtype.subdtype
+        return np.tile(_is_used(base), math.prod(shape))
+    used = np.full(dtype.itemsize, dtype.fields is None)
+    for part, at, *_ in (dtype.fields or {}).values():
+        used[at : at + part.itemsize] |= _is_used(part)
+    return used
+
+
+def storable(values: np.ndarray[Any, Any], dtype: np.dtype[Any] | None = None) -> np.ndarray[Any, Any]:
+    """packed(), with zeros in the gaps between the fields of records.
+
+    NumPy leaves there what was in memory, which is nobody's to store, and makes other bytes of equal arrays.
+    """
+    out = packed(values, dtype)
+    if out.dtype.fields is not None and _gaps(out.dtype).size:
+        out = out.copy() if out is values else out
+        out.reshape(-1).view(np.uint8).reshape(-1, out.dtype.itemsize)[:, _gaps(out.dtype)] = 0
     return out
 
 

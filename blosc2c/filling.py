@@ -12,7 +12,7 @@ import numpy as np
 
 from . import _ffi
 from ._ffi import check, ffi, lib, new_error
-from .dtype import packed
+from .dtype import storable
 from .errors import ParameterError
 from .partition import grid_of, slabs
 from .sources import Joined, slab_nitems
@@ -108,4 +108,4 @@ def _box_of(source: Any, box: tuple[slice, ...], dtype: np.dtype[Any]) -> Array:
     want = tuple(s.stop - s.start for s in box)
     if part.shape != want:
         raise ParameterError(f"the source gave shape {part.shape} where {want} was asked for")
-    return packed(part, dtype)
+    return storable(part, dtype)

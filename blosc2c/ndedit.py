@@ -16,7 +16,7 @@ import numpy as np
 
 from . import _ffi
 from ._ffi import check, ffi, lib, new_error
-from .dtype import packed
+from .dtype import storable
 from .edit import Editing
 from .errors import Blosc2Error, ParameterError
 from .indexing import Box, Gather, parse_key, rows_of
@@ -106,7 +106,7 @@ def as_items(value: Any, dtype: np.dtype[Any]) -> Array:
 
 def _write_box(array: NDArray, box: Box, values: Array) -> None:
     schunk, err = array.schunk, new_error()
-    src = ffi.from_buffer(packed(values))
+    src = ffi.from_buffer(storable(values))
     ctx = _ffi.context(schunk._c_nthreads)
 
     def write(ptr: Any) -> None:
@@ -119,7 +119,7 @@ def _write_box(array: NDArray, box: Box, values: Array) -> None:
 def write_rows(array: NDArray, places: Places, rows: Array) -> None:
     """Assign to the boxes at places."""
     schunk, err = array.schunk, new_error()
-    src = ffi.from_buffer(packed(rows))
+    src = ffi.from_buffer(storable(rows))
     ctx = _ffi.context(schunk._c_nthreads)
 
     def write(ptr: Any) -> None:

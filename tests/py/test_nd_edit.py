@@ -114,6 +114,49 @@ def test_one_value_for_all(dtype):
         same(b[...], want)
 
 
+GAPS = np.dtype({"names": ["a", "b"], "formats": ["i1", ("<i2", (2,))], "offsets": [1, 4], "itemsize": 10})
+DIRTY = np.frombuffer(b"\xff" * 200, GAPS).reshape(4, 5)
+
+
+@pytest.mark.parametrize(
+    "make",
+    {
+        "a slice": lambda b: b.__setitem__(np.s_[1:3], DIRTY[1:3]),
+        "the other way": lambda b: b.__setitem__(np.s_[::-1], DIRTY),
+        "a value": lambda b: b.__setitem__(np.s_[:, 1], DIRTY[0, 0]),
+        "a tuple": lambda b: b.__setitem__(0, (1, (2, 3))),
+        "a row": lambda b: b.__setitem__(np.s_[:], DIRTY[0]),
+        "places": lambda b: b.__setitem__(np.s_[[0, 2]], DIRTY[2:]),
+        "combinations": lambda b: b.oindex.__setitem__(np.s_[[0, 2], [1]], DIRTY[2:, :1]),
+        "columns": lambda b: b2.asarray(DIRTY[:, ::2]),
+        "of other dtype": lambda b: b2.asarray(DIRTY, dtype=[("a", "i4"), ("b", ">i2", (2,))]).astype(GAPS),
+        "tuples": lambda b: b.__setitem__(0, [(1, (2, 3))] * 5),
+        "one for all": lambda b: b2.full((3, 4), DIRTY[0, 0]),
+        "joined": lambda b: b2.concat([DIRTY, b]),
+        "turned": lambda b: b2.permute_dims(DIRTY),
+        "reshaped": lambda b: b2.reshape(DIRTY, (5, 4), c_order=False),
+        "iterated": lambda b: b2.fromiter(iter(DIRTY[0]), (5,), GAPS),
+    }.items(),
+    ids=lambda item: item[0],
+)
+def test_gaps_in_records_are_zeros(make):
+    """Where NumPy has left what was in memory, and other bytes each time."""
+    b = b2.zeros(DIRTY.shape, GAPS, chunks=(2, 3))
+    made = make[1](b)
+    items = (b if made is None else made)[...]
+    raw = np.frombuffer(items.tobytes(), "u1").reshape(-1, GAPS.itemsize)
+    assert items.dtype == GAPS and raw.any() and not raw[:, [0, 2, 3, 8, 9]].any()
+
+
+def test_whole_arrays_are_stored_byte_by_byte():
+    assert b2.asarray(DIRTY)[...].tobytes() == DIRTY.tobytes()
+    assert b2.unpack_tensor(b2.pack_tensor(DIRTY)).tobytes() == DIRTY.tobytes()
+    packed = b2.pack_tensor(DIRTY[:, ::2])
+    assert packed == b2.pack_tensor(
+        np.frombuffer(b2.asarray(DIRTY[:, ::2])[...].tobytes(), GAPS).reshape(4, 3)
+    )
+
+
 def test_one_value_takes_no_memory_for_all():
     b = b2.zeros((3000, 1000))
     tracemalloc.start()
