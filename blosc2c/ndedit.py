@@ -81,8 +81,8 @@ def fitted(array: NDArray, value: Any, shape: Shape) -> Array:
     source = as_items(value, array.dtype)
     if source.ndim == 0 or source.shape == shape:
         return source
-    items: Array = np.ndarray(shape, source.dtype)
     try:
+        items: Array = np.ndarray(shape, source.dtype)
         items[...] = source
     except ValueError:
         raise ParameterError(

@@ -93,6 +93,10 @@ def test_results_without_items_that_numpy_has_no_array_for(shape):
     for read in (lambda: a[...], lambda: a[None], lambda: a[::-1], lambda: np.asarray(a), lambda: a == 0):
         with pytest.raises(b2.LimitError, match=r"no result of shape \(.*: array is too big"):
             read()
+    a[:] = 1
+    for write in (lambda: a.__setitem__(np.s_[:], [[[1]]]), lambda: a.oindex.__setitem__(np.s_[:], [1])):
+        with pytest.raises(b2.ParameterError, match=r"does not fit a selection of shape"):
+            write()
 
 
 def test_growing_from_nothing():
