@@ -286,7 +286,7 @@ class CParams:
         )
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: self.__dict__[name] for name in field_names(CParams)}
+        return {name: value for name, value in self.__dict__.items() if name not in ("_checked", "_c")}
 
     def set_sizes(self, typesize: int, blocksize: int) -> None:
         """Both fields anew, and no others are to be checked again for that."""

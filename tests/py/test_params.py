@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import os
+import pickle
 import subprocess
 import sys
 
@@ -125,6 +127,19 @@ def test_fields_that_change_later_are_checked_when_they_are_used():
     mine = s.cparams
     mine.filters[0] = b2.Filter.DELTA
     assert s.cparams.filters[0] is b2.Filter.NOFILTER
+
+
+@pytest.mark.parametrize("make", [copy.copy, copy.deepcopy, lambda p: pickle.loads(pickle.dumps(p))])
+def test_copies_of_parameters_that_were_used(make):
+    """They have what the user has added, and nothing of what is kept for C."""
+    p = b2.CParams(clevel=1)
+    p.note = "mine"
+    assert b2.zeros(3, cparams=p).cparams.clevel == b2.SChunk(cparams=p).cparams.clevel == 1
+    other = make(p)
+    assert other == p and other.note == "mine"
+    other.clevel = 7
+    assert b2.zeros(3, cparams=other).cparams.clevel == b2.SChunk(cparams=other).cparams.clevel == 7
+    assert b2.SChunk(cparams=p).cparams.clevel == 1
 
 
 def test_keywords_that_are_like_those_before():
