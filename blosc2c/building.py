@@ -107,18 +107,42 @@ def _fitting_blocks(source: Any, shape: Shape, dtype: np.dtype[Any], chunks: Sha
     return fitting if fits else blocks
 
 
-def build(
-    shape: Any,
-    dtype: Any,
-    kwargs: Mapping[str, Any],
-    fill: Callable[[NDArray], None],
-    source: Any = None,
-) -> NDArray:
-    """A new array filled by `fill`, with parts of `source`; when that fails, files are as before."""
-    array = new_array(shape, dtype, kwargs, source)
-    with array.schunk.being_made():
-        fill(array)
-    return array
+class Sources:
+    """What an array is made from: each shows one state from now on until it is made."""
+
+    def __init__(self, *sources: Any) -> None:
+        found = (getattr(source, "schunk", None) for source in sources)
+        self._schunks = [schunk for schunk in found if isinstance(schunk, SChunk)]
+        self._states = [schunk.handle.nstates for schunk in self._schunks]
+
+    def build(
+        self,
+        shape: Any,
+        dtype: Any,
+        kwargs: Mapping[str, Any],
+        fill: Callable[[NDArray], None],
+        look_at: Any = None,
+    ) -> NDArray:
+        """A new array filled by `fill`, with parts like `look_at`; when that fails, files are as before.
+
+        SourceChangedError when a source has come to show another state.
+        """
+        array = new_array(shape, dtype, kwargs, look_at)
+        with array.schunk.being_made(*self._schunks):
+            try:
+                fill(array)
+            except Exception:
+                self._check()  # it may be why
+                raise
+            self._check()
+        return array
+
+    def _check(self) -> None:
+        for schunk, nstates in zip(self._schunks, self._states, strict=True):
+            schunk.handle.check_state(nstates, schunk.urlpath)
+
+
+build = Sources().build  # of no arrays
 
 
 def refuse_same_place(source: NDArray, kwargs: Mapping[str, Any]) -> None:
@@ -152,29 +176,6 @@ def is_source(obj: Any) -> bool:
     except TypeError:  # a dtype of another library
         return False
     return isinstance(obj.shape, tuple) and not isinstance(obj, np.generic)
-
-
-def checking_state(*sources: Any) -> Callable[[Callable[[NDArray], None]], Callable[[NDArray], None]]:
-    """Wraps what fills an array: SourceChangedError when a source has come to show another state than now."""
-    arrays = [source for source in sources if isinstance(source, NDArray)]
-    states = [(a.schunk.handle, a.schunk.handle.nstates, a.urlpath) for a in arrays]
-
-    def wrap(fill: Callable[[NDArray], None]) -> Callable[[NDArray], None]:
-        def check() -> None:
-            for handle, nstates, path in states:
-                handle.check_state(nstates, path)
-
-        def checked(new: NDArray) -> None:
-            try:
-                fill(new)
-            except Exception:
-                check()  # it may be why
-                raise
-            check()
-
-        return checked
-
-    return wrap
 
 
 def inherit(source: Any, kwargs: dict[str, Any]) -> dict[str, Any]:

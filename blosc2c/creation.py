@@ -23,8 +23,8 @@ import numpy as np
 from . import params
 from .building import (
     PARTS,
+    Sources,
     build,
-    checking_state,
     inherit,
     inherit_metas,
     inherit_partition,
@@ -82,7 +82,15 @@ def asarray(array: Any, copy: bool | None = None, **kwargs: Any) -> NDArray:
     if not in_memory:
         _adopt_partition(source, dt, kwargs)
     look_at = source if in_memory and source.dtype == dt else None
-    return build(source.shape, dt, kwargs, lambda new: fill_from(new, _flattened(source, dt)), look_at)
+    return _compressed(source, dt, kwargs, look_at)
+
+
+@again_when_changed
+def _compressed(source: Any, dtype: np.dtype[Any], kwargs: Mapping[str, Any], look_at: Any) -> NDArray:
+    def fill(new: NDArray) -> None:
+        fill_from(new, _flattened(source, dtype))
+
+    return Sources(source).build(source.shape, dtype, kwargs, fill, look_at)
 
 
 def _is_as_asked(array: NDArray, kwargs: Mapping[str, Any]) -> bool:
@@ -132,7 +140,7 @@ def copy(array: Any, dtype: Any = None, **kwargs: Any) -> NDArray:
 
 @again_when_changed
 def _copy(source: NDArray, dtype: Any, kwargs: dict[str, Any]) -> NDArray:
-    of_one_state = checking_state(source)
+    sources = Sources(source)
     kwargs = with_shapes(kwargs)
     refuse_same_place(source, kwargs)
     dt = source.dtype if dtype is None else settled(dtype, source)
@@ -150,7 +158,7 @@ def _copy(source: NDArray, dtype: Any, kwargs: dict[str, Any]) -> NDArray:
             fill_from(new, source)
             new.vlmeta.take_over(source.vlmeta)
 
-    return build(source.shape, dt, kwargs, of_one_state(fill))
+    return sources.build(source.shape, dt, kwargs, fill)
 
 
 def save(array: Any, urlpath: Any, contiguous: bool = True, **kwargs: Any) -> None:

@@ -16,7 +16,7 @@ from . import _ffi
 from ._ffi import check, check_call, ffi, in_buffer, lib, new_error
 from .blocks import block
 from .errors import ChunkIndexError, LimitError, ParameterError
-from .handles import INFO, Handle
+from .handles import INFO, Handle, reading
 from .params import MAX_COUNT, SpecialValue, check_durability, to_index
 
 if TYPE_CHECKING:
@@ -331,22 +331,18 @@ class Editing:
             yield self
 
     @block
-    def taking_from(self, source: Editing) -> Iterator[None]:
-        """holding_lock(), and nobody edits `source` either during the block.
+    def taking_from(self, *sources: Editing) -> Iterator[None]:
+        """holding_lock(), and nobody edits `sources` either during the block.
 
-        Who needs both begins with the same one as everybody else does: two that take from each other
+        Who needs several begins with the same one as everybody else does: two that take from each other
         would wait for ever otherwise, each for what the other holds.
         """
-        mine, theirs = self.handle, source.handle
-        if mine is theirs or not (source.is_writable or source.locking):  # nobody edits it here
-            with mine.writing():
-                yield
-        elif self._rank() < source._rank():
-            with mine.writing(), theirs:
-                yield
-        else:
-            with theirs, mine.writing():
-                yield
+        mine, rank = self.handle, self._rank()
+        edited = (s for s in sources if s.handle is not mine and (s.is_writable or s.locking))
+        theirs = sorted(((s._rank(), s.handle) for s in edited), key=operator.itemgetter(0))
+        before = [handle for their_rank, handle in theirs if their_rank < rank]
+        with reading(before), mine.writing(), reading(handle for _, handle in theirs[len(before) :]):
+            yield
 
     def _rank(self) -> tuple[str, int]:
         """What super-chunks are held in the order of: by all processes, if they have lock files."""

@@ -20,7 +20,7 @@ from ._ffi import calls, check, chunk_of, exception, ffi, lib, new_error, thread
 from .blocks import block
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from .limits import Limits
 
@@ -576,6 +576,18 @@ class Handle:
         handles.pop(id(self), None)
         if self._ptr is not None:
             by_address.pop(self._address, None)
+
+
+@block
+def reading(handles: Iterable[Handle]) -> Iterator[None]:
+    """``with`` each of the handles, in this order."""
+    held: list[Callable[..., None]] = []
+    try:
+        for handle in handles:
+            held.append(handle.__exit__)
+        yield
+    finally:
+        held.clear()  # in one step, which leaves all: the frame may stay in a traceback
 
 
 def writers() -> list[Handle]:

@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 
 from .building import (
-    build,
-    checking_state,
+    Sources,
     inherit,
     inherit_metas,
     inherit_partition,
@@ -50,7 +49,7 @@ def from_slice(source: NDArray, key: Any, **kwargs: Any) -> NDArray:
     Unless `kwargs` tell otherwise its chunks and blocks are the source's, cut to its shape, and
     chunks that begin and end where the source's do are taken over without decoding them.
     """
-    of_one_state = checking_state(source)
+    sources = Sources(source)
     refuse_same_place(source, kwargs)
     plan, takes_over = parse_key(key, source.shape), may_take_over(kwargs)
     selected = Selected(source, plan)
@@ -63,8 +62,10 @@ def from_slice(source: NDArray, key: Any, **kwargs: Any) -> NDArray:
         kwargs["chunks"] = _cut(source.chunks, limits)
         kwargs.setdefault("blocks", _cut(source.blocks, limits))
 
-    fill = of_one_state(lambda new: fill_from(new, selected, takes_over))
-    return build(plan.shape, source.dtype, inherit(source, kwargs), fill)
+    def fill(new: NDArray) -> None:
+        fill_from(new, selected, takes_over)
+
+    return sources.build(plan.shape, source.dtype, inherit(source, kwargs), fill)
 
 
 def _cut(part: Shape, shape: Shape) -> Shape:
@@ -86,18 +87,16 @@ def reshape(src: Any, shape: Any, c_order: bool = True, **kwargs: Any) -> NDArra
     ------
     ValueError : the number of items differs
     """
-    of_one_state, source = checking_state(src), src if is_source(src) else np.asarray(src)
+    sources, source = Sources(src), src if is_source(src) else np.asarray(src)
     shape, dt = _full_shape(shape, math.prod(source.shape)), check_dtype(source.dtype)
     if isinstance(src, NDArray):
         refuse_same_place(src, kwargs)
     kwargs = inherit(src, kwargs)
     if isinstance(source, np.ndarray) and c_order:
         return asarray(source.reshape(shape), **kwargs)
-    items = Reshaped(source, shape, dt)
-    if c_order:
-        return build(shape, dt, kwargs, of_one_state(lambda new: fill_from(new, items)))
-    in_order = InStorageOrder(shape, items.take)
-    return build(shape, dt, kwargs, of_one_state(lambda new: fill_from(new, in_order)))
+    reshaped = Reshaped(source, shape, dt)
+    items = reshaped if c_order else InStorageOrder(shape, reshaped.take)
+    return sources.build(shape, dt, kwargs, lambda new: fill_from(new, items))
 
 
 def _full_shape(shape: Any, nitems: int) -> Shape:
@@ -172,7 +171,7 @@ def permute_dims(arr: Any, axes: Sequence[int] | None = None, **kwargs: Any) -> 
     Raises ParameterError (a ValueError) when `axes` does not name each axis once.  Unless `kwargs` tell
     otherwise chunks and blocks are those of `arr`, in the same order.
     """
-    of_one_state, source = checking_state(arr), arr if is_source(arr) else np.asarray(arr)
+    sources, source = Sources(arr), arr if is_source(arr) else np.asarray(arr)
     ndim = len(source.shape)
     order = tuple(range(ndim))[::-1] if axes is None else tuple(to_index(a, "each of axes") for a in axes)
     if sorted(a + ndim if a < 0 else a for a in order) != list(range(ndim)):
@@ -185,8 +184,7 @@ def permute_dims(arr: Any, axes: Sequence[int] | None = None, **kwargs: Any) -> 
             chunks, blocks = (tuple(part[a] for a in order) for part in (source.chunks, source.blocks))
             inherit_partition(chunks, blocks, kwargs)
     permuted, dt = Permuted(source, order), check_dtype(source.dtype)
-    fill = of_one_state(lambda new: fill_from(new, permuted))
-    return build(permuted.shape, dt, inherit(source, kwargs), fill)
+    return sources.build(permuted.shape, dt, inherit(source, kwargs), lambda new: fill_from(new, permuted))
 
 
 def _ndim_of(x: Any) -> int:
@@ -216,23 +214,23 @@ def concat(arrays: Sequence[Any], /, axis: int = 0, **kwargs: Any) -> NDArray:
     Chunks, blocks, compression and metalayers are those of the first array unless `kwargs` tell otherwise.
     Stored chunks that fit are taken over without decoding them.
     """
-    sources = [a if is_source(a) else np.asarray(a) for a in arrays]
-    of_one_state = checking_state(*sources)
-    if not sources:
+    parts = [a if is_source(a) else np.asarray(a) for a in arrays]
+    sources = Sources(*parts)
+    if not parts:
         raise ParameterError("concat() needs at least one array")
     kwargs = with_shapes(kwargs)
-    ndim = len(sources[0].shape)
+    ndim = len(parts[0].shape)
     axis = _axis(axis, ndim)
-    rest = [(*a.shape[:axis], *a.shape[axis + 1 :]) for a in sources]
-    if any(len(a.shape) != ndim or r != rest[0] for a, r in zip(sources, rest, strict=True)):
-        raise ParameterError(f"shapes {[a.shape for a in sources]} differ beyond axis {axis}")
+    rest = [(*a.shape[:axis], *a.shape[axis + 1 :]) for a in parts]
+    if any(len(a.shape) != ndim or r != rest[0] for a, r in zip(parts, rest, strict=True)):
+        raise ParameterError(f"shapes {[a.shape for a in parts]} differ beyond axis {axis}")
     asked = kwargs.pop("dtype", None)
-    dtype = _common_dtype([a.dtype if asked is None else settled(asked, a) for a in sources])
-    joined, takes_over = Joined(sources, axis), may_take_over(kwargs)
-    for source in sources:
-        if isinstance(source, NDArray):
-            refuse_same_place(source, kwargs)
-    first = sources[0]
+    dtype = _common_dtype([a.dtype if asked is None else settled(asked, a) for a in parts])
+    joined, takes_over = Joined(parts, axis), may_take_over(kwargs)
+    for part in parts:
+        if isinstance(part, NDArray):
+            refuse_same_place(part, kwargs)
+    first = parts[0]
     if isinstance(first, NDArray):
         inherit_metas(first, kwargs)
         if 0 not in joined.shape and 0 not in first.shape:
@@ -243,7 +241,7 @@ def concat(arrays: Sequence[Any], /, axis: int = 0, **kwargs: Any) -> NDArray:
         if isinstance(first, NDArray):
             new.vlmeta.take_over(first.vlmeta)
 
-    return build(joined.shape, dtype, inherit(first, kwargs), of_one_state(fill))
+    return sources.build(joined.shape, dtype, inherit(first, kwargs), fill)
 
 
 def _common_dtype(dtypes: list[Any]) -> Any:
@@ -263,7 +261,7 @@ def take(x: Any, indices: Any, axis: int | None = None) -> NDArray:
 
     Raises IndexError for an index that is out of range, AxisError (also an IndexError) for an axis.
     """
-    of_one_state, source = checking_state(x), x if isinstance(x, NDArray) else asarray(x)
+    sources, source = Sources(x), x if isinstance(x, NDArray) else asarray(x)
     where = np.asarray(indices)
     if where.dtype.kind not in "iu" and where.size:
         raise TypeError(f"indices must be integers, not {where.dtype}")
@@ -277,5 +275,6 @@ def take(x: Any, indices: Any, axis: int | None = None) -> NDArray:
     else:
         key = (*(slice(None),) * _axis(axis, source.ndim), where)
     selected = Selected(source, parse_key(key, source.shape))
-    fill = of_one_state(lambda new: fill_from(new, selected))
-    return build(selected.shape, source.dtype, inherit(source, {}), fill)
+    return sources.build(
+        selected.shape, source.dtype, inherit(source, {}), lambda new: fill_from(new, selected)
+    )

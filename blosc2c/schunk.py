@@ -289,13 +289,18 @@ class SChunk(Pickled, Editing, Callbacks, VLBlocks, Explained):
             self.cparams = kwargs["cparams"]
 
     @block
-    def being_made(self) -> Iterator[None]:
-        """Give a new super-chunk its contents, all at once; when the body raises, what was there stays."""
+    def being_made(self, *sources: Editing) -> Iterator[None]:
+        """Give a new super-chunk its contents, all at once; when the body raises, what was there stays.
+
+        sources : what the body reads; those with a lock file are held if this one has one, too
+        """
+        held = [source for source in sources if source.locking and self.locking]
         try:
-            with self.transaction():
-                yield
-            if self.urlpath is not None:  # for who never closes it
-                self._edit(lib.b2c_schunk_settle)
+            with self.taking_from(*held):
+                with self.transaction():
+                    yield
+                if self.urlpath is not None:  # for who never closes it
+                    self._edit(lib.b2c_schunk_settle)
         except BaseException:
             with contextlib.suppress(Exception):  # it may fail for the same reason
                 self.close()
@@ -772,7 +777,7 @@ class SChunk(Pickled, Editing, Callbacks, VLBlocks, Explained):
         full = self.cparams if cparams is None else to_cparams(cparams, **asdict(self.cparams))
         dparams = to_dparams(kwargs.get("dparams", self._dparams))
         new = SChunk._new(storage, int(self.c_info().chunksize), full, dparams, metas)
-        with new.being_made(), self.handle.keeping_state(nstates, self.urlpath):
+        with new.being_made(self), self.handle.keeping_state(nstates, self.urlpath):
             if cparams is None:
                 new.copy_all(self)
             else:

@@ -316,6 +316,31 @@ def test_what_is_assigned_is_read_before_the_turn(tmp_path, how):
     a.close()
 
 
+def make_meet(monkeypatch, *functions: tuple[object, str]) -> None:
+    """Let whoever calls one of the functions wait a little for another thread to do so."""
+    meeting = threading.Barrier(2)
+
+    def meet_before(function):
+        def call(*args):
+            with contextlib.suppress(threading.BrokenBarrierError):
+                meeting.wait(0.5)
+            return function(*args)
+
+        return call
+
+    for owner, name in functions:
+        monkeypatch.setattr(owner, name, meet_before(getattr(owner, name)))
+
+
+def run_both(function, *args: tuple[object, ...]) -> None:
+    """Call it with each of the arguments, at the same time, and wait for the ends."""
+    threads = [threading.Thread(target=function, args=a, daemon=True) for a in args]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(20)
+
+
 @pytest.mark.parametrize("locking", [False, True])
 @pytest.mark.parametrize("name", ["append", "copy_chunks"])
 def test_two_that_take_from_each_other(tmp_path, monkeypatch, name, locking):
@@ -329,15 +354,7 @@ def test_two_that_take_from_each_other(tmp_path, monkeypatch, name, locking):
         theirs = [b2.open(p, mode="a", locking=True) for p in reversed(paths)]
     else:
         theirs = made[::-1]
-    both_hold_one, done = threading.Barrier(2), []
-
-    def meeting(function):
-        def call(*args):
-            with contextlib.suppress(threading.BrokenBarrierError):
-                both_hold_one.wait(0.5)
-            return function(*args)
-
-        return call
+    done = []
 
     def take(array, source) -> None:
         if name == "append":
@@ -346,18 +363,47 @@ def test_two_that_take_from_each_other(tmp_path, monkeypatch, name, locking):
             array.schunk.copy_chunks(source.schunk)
         done.append(array.schunk.nchunks)
 
-    monkeypatch.setattr(ndedit, "_write_in_parts", meeting(ndedit._write_in_parts))
-    monkeypatch.setattr(Handle, "edit", meeting(Handle.edit))
-    threads = [
-        threading.Thread(target=take, args=pair, daemon=True) for pair in zip(made, theirs, strict=True)
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(20)
+    make_meet(monkeypatch, (ndedit, "_write_in_parts"), (Handle, "edit"))
+    run_both(take, *zip(made, theirs, strict=True))
     assert sorted(done) == [2, 3]  # the second one takes what the first one has got
     for array in (*made, *theirs):
         array.close()
+
+
+NESTED = np.dtype([("f", [("f", "i4")])])  # a field of it has one again
+MAKERS = {
+    "copy": lambda a, others, **kw: a.copy(**kw),
+    "copy of chunks": lambda a, others, **kw: a.schunk.copy(**kw),
+    "other parameters": lambda a, others, **kw: a.copy(chunks=(2,), **kw),
+    "chunks with others": lambda a, others, **kw: a.schunk.copy({"clevel": 9}, **kw),
+    "slice": lambda a, others, **kw: a.slice(slice(1, None), **kw),
+    "reshape": lambda a, others, **kw: b2.reshape(a, (2, 5), **kw),
+    "permute_dims": lambda a, others, **kw: b2.permute_dims(a, (0,), **kw),
+    "field": lambda a, others, **kw: b2.asarray(a["f"], **kw),
+    "concat": lambda a, others, **kw: b2.concat([others[0], a, np.zeros(1, a.dtype), others[1], a], **kw),
+}
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_two_that_replace_each_other(tmp_path, monkeypatch, name):
+    """Neither has taken the other's place while it waits to read."""
+    paths, made = [tmp_path / "b", tmp_path / "d"], []
+    for path, value in zip(paths, (1, 2), strict=True):
+        b2.full(10, ((value,),), NESTED, urlpath=path).close()
+    others = [b2.zeros(10, NESTED, urlpath=tmp_path / n, locking=True) for n in ("a", "c")]
+    theirs = [b2.open(path, locking=True) for path in paths]
+
+    def make(array, path) -> None:
+        made.append(MAKERS[name](array, others, urlpath=path, mode="w", locking=True))
+
+    make_meet(monkeypatch, (creation, "fill_from"), (rearranging, "fill_from"), (Editing, "copy_all"))
+    make_meet(monkeypatch, (b2.SChunk, "append_data"), (b2.SChunk, "being_made"))
+    run_both(make, *zip(theirs, reversed(paths), strict=True))
+    assert len(made) == 2
+    for x in (*made, *others, *theirs):
+        x.close()
+    values = [set(np.frombuffer(b2.open(path).schunk[:], "i4").tolist()) - {0} for path in paths]
+    assert values in ([{1}] * 2, [{2}] * 2)  # the second one takes what the first one has made
 
 
 def test_a_killed_holder(disk, tmp_path):
