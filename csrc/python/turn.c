@@ -166,13 +166,13 @@ static bool begin_read(b2i_turn *turn, call *c)
 }
 
 /* What a function of the user's has raised stays, whatever was read. */
-static int end_read(b2i_turn *turn, const call *c, b2c_status st)
+static int end_read(b2i_turn *turn, const call *c, int st)
 {
     leave(c);
     bool is_sure = !turn->may_outdate || st == B2C_E_CALLBACK ||
                    (st == B2C_OK && b2c_schunk_is_current(turn->schunk));
     ADD(nreaders, -1);
-    return is_sure ? (int)st : B2I_NOT_FREE;
+    return is_sure ? st : B2I_NOT_FREE;
 }
 
 static bool begin_edit(b2i_turn *turn, call *c)
@@ -219,7 +219,9 @@ int b2i_turn_read(b2i_turn *turn, b2c_ctx *ctx, uint64_t number, void *dst, size
         return B2I_NOT_FREE;
     }
     *dst_len = cap;
-    b2c_status st = b2c_schunk_read(turn->schunk, ctx, number, cap, dst, cap, err);
+    int st = is_within(turn->schunk, number, cap)
+                 ? (int)b2c_schunk_read(turn->schunk, ctx, number, cap, dst, cap, err)
+                 : B2I_NOT_FREE;
     return end_read(turn, &c, st);
 }
 
@@ -228,6 +230,13 @@ int b2i_turn_meta_get(b2i_turn *turn, b2c_ctx *ctx, const char *name, void *dst,
 {
     (void)ctx;
     call c;
+static bool is_within(const b2c_schunk *schunk, uint64_t at, size_t n)
+{
+    b2c_schunk_info info;
+    b2c_schunk_info_get(schunk, &info);
+    return at <= info.nbytes && n <= info.nbytes - at;
+}
+
     if (!begin_read(turn, &c)) {
         return B2I_NOT_FREE;
     }
@@ -316,19 +325,13 @@ int b2i_turn_update(b2i_turn *turn, b2c_ctx *ctx, uint64_t number, const void *s
     EDIT(turn, nchunks, b2c_schunk_update(turn->schunk, ctx, number, src, n, err));
 }
 
-static int write_within(b2c_schunk *schunk, b2c_ctx *ctx, uint64_t at, const void *src, size_t n,
-                        b2c_error *err)
-{
-    b2c_schunk_info info;
-    b2c_schunk_info_get(schunk, &info);
-    bool is_within = at <= info.nbytes && n <= info.nbytes - at;
-    return is_within ? (int)b2c_schunk_write(schunk, ctx, at, src, n, err) : B2I_NOT_FREE;
-}
-
 int b2i_turn_write(b2i_turn *turn, b2c_ctx *ctx, uint64_t number, const void *src, size_t n,
                    size_t *nchunks, b2c_error *err)
 {
-    EDIT(turn, nchunks, write_within(turn->schunk, ctx, number, src, n, err));
+    EDIT(turn, nchunks,
+         is_within(turn->schunk, number, n)
+             ? (int)b2c_schunk_write(turn->schunk, ctx, number, src, n, err)
+             : B2I_NOT_FREE);
 }
 
 int b2i_turn_append_chunk(b2i_turn *turn, b2c_ctx *ctx, uint64_t number, const void *src, size_t n,

@@ -71,7 +71,10 @@ void b2i_turn_rollback(b2i_turn *turn);
 /* b2c_schunk_chunk_info() */
 int b2i_turn_chunk_info(b2i_turn *turn, uint64_t number, b2c_chunk_info *info, b2c_error *err);
 
-/* b2c_schunk_decode_chunk(), …_get_chunk() (without 'ctx'), and …_read() from byte 'number' on. */
+/*
+ * b2c_schunk_decode_chunk(), …_get_chunk() (without 'ctx'), and …_read() from byte 'number' on:
+ * B2I_NOT_FREE also beyond the end.
+ */
 int b2i_turn_decode_chunk(b2i_turn *turn, b2c_ctx *ctx, uint64_t number, void *dst, size_t cap,
                           size_t *dst_len, b2c_error *err);
 int b2i_turn_get_chunk(b2i_turn *turn, b2c_ctx *ctx, uint64_t number, void *dst, size_t cap,

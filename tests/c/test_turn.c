@@ -185,6 +185,10 @@ static void test_chunks(b2c_ctx *ctx)
     CHECK_EQ(b2i_turn_chunk_info(&turn, 2, &facts, &err), B2C_OK);
     CHECK(facts.nbytes == LEN && facts.cbytes == len);
     CHECK_EQ(b2i_turn_chunk_info(&turn, 3, &facts, &err), B2C_E_RANGE);
+    CHECK_EQ(b2i_turn_read(&turn, ctx, 3 * LEN - 5, got, 5, &n, &err), B2C_OK);
+    CHECK_EQ(b2i_turn_read(&turn, ctx, 3 * LEN - 4, got, 5, &n, &err), B2I_NOT_FREE);
+    CHECK_EQ(b2i_turn_read(&turn, ctx, UINT64_MAX, got, 5, &n, &err), B2I_NOT_FREE);
+    CHECK_EQ(turn.nreaders, 0);
     CHECK_EQ(b2i_turn_write(&turn, ctx, 3 * LEN - 5, got, 5, &n, &err), B2C_OK);
     CHECK_EQ(b2i_turn_write(&turn, ctx, 3 * LEN - 4, got, 5, &n, &err), B2I_NOT_FREE);
     CHECK_EQ(b2i_turn_write(&turn, ctx, UINT64_MAX, got, 5, &n, &err), B2I_NOT_FREE);

@@ -229,6 +229,25 @@ def test_exceptions_of_signals_in_arguments(s):
         call(Number())
 
 
+def test_an_index_that_makes_it_shorter(s):
+    """What is left is read, as a list gives it."""
+
+    class Index:
+        is_new = True
+
+        def __index__(self):
+            if self.is_new:
+                self.is_new = False
+                s.delete_chunk(s.nchunks - 1)
+            return 0
+
+    for read in (lambda: s[Index() :], lambda: s.get_slice(Index(), len(s))):
+        assert read() == DATA.tobytes()[: s.nbytes]
+    out = bytearray(s.nbytes)
+    s.get_slice(Index(), None, out)
+    assert out[: s.nbytes] == DATA.tobytes()[: s.nbytes] and not any(out[s.nbytes :])
+
+
 def test_chunks_of_all_sizes():
     """The size of the last one is what the next one is thought to have."""
     s = b2.SChunk(chunksize=None)
