@@ -285,7 +285,7 @@ class Handle:
                 self._writer = me
                 try:
                     is_used = lib.b2i_turn_open(self.turn, False) or self._has_view()
-                    if outer == me or not is_used:
+                    if not is_used or (outer == me and not self._reads_here()):
                         self.turn.was_read = False
                         return self._call(call)
                 finally:
