@@ -378,13 +378,18 @@ class Editing:
                 yield
                 return
             try:
-                check(lib.b2i_turn_begin(handle.turn, err), err, self.urlpath)
+                self._check_open(lib.b2i_turn_begin(handle.turn, err), err)
                 yield
                 handle.get()  # who has closed it has forgotten the edits
-                check(lib.b2i_turn_commit(handle.turn, err), err, self.urlpath)
+                self._check_open(lib.b2i_turn_commit(handle.turn, err), err)
             except BaseException:
                 handle.roll_back()
                 raise
+
+    def _check_open(self, status: int, err: Any) -> None:
+        if status != lib.B2C_OK:
+            self.handle.get()  # a signal handler may have closed it before
+            check(status, err, self.urlpath)
 
     @property
     def is_in_transaction(self) -> bool:

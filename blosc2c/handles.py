@@ -522,6 +522,7 @@ class Handle:
         if self._is_editing and self._writer == _get_ident():
             self._refuse("close")
         with self._alone(closes=True):
+            self.turn.schunk = ffi.NULL
             ptr = self.__dict__.pop("_ptr", None)  # in one step: a signal handler may close it, too
             if ptr is None:
                 return

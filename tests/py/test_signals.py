@@ -620,6 +620,49 @@ def test_an_exception_at_any_step_of_a_transaction(on_signal, tmp_path):
 
 
 @pytest.mark.skipif(sys.implementation.name != "cpython", reason="steps are CPython's")
+def test_a_handler_that_closes_what_is_in_a_transaction(on_signal):
+    """C is not called for what is not there any more."""
+    made = [b2.SChunk(data=bytes(8), chunksize=8)]
+    on_signal(lambda: made[-1].close())
+    nclosed = 0
+
+    def edit() -> None:
+        with made[-1].transaction():
+            pass
+
+    def closes() -> None:
+        nonlocal nclosed
+        try:
+            edit()
+        except b2.ClosedError:
+            nclosed += 1
+
+    for raised in Steps(closes):
+        assert raised is None
+        made.append(b2.SChunk(data=bytes(8), chunksize=8))
+    assert nclosed > 5
+
+
+@pytest.mark.parametrize("block", ["holding_lock", "transaction"])
+def test_a_handler_that_edits_what_the_writer_reads(on_signal, block):
+    """It learns that it cannot: the read is of one state, also that of who writes."""
+    s, told = b2.SChunk(data=bytes(64), chunksize=8), []
+
+    def change() -> None:
+        for edit in edits_of(s):
+            with pytest.raises(b2.ParameterError, match="signal handler"):
+                edit()
+            told.append(s.nbytes)
+
+    on_signal(change)
+    with getattr(s, block)():
+        with s.handle:
+            signal.raise_signal(N)
+        assert s.append_data(bytes(8)) == 9
+    assert told == [64] * 3 and s.nchunks == 9
+
+
+@pytest.mark.skipif(sys.implementation.name != "cpython", reason="steps are CPython's")
 @pytest.mark.parametrize("shape", [(7, 6), (3, 1)])
 def test_an_exception_at_any_step_of_a_resize(on_signal, shape):
     """The array and its views show what is stored then."""
