@@ -124,13 +124,10 @@ class Handle:
         self._followers: dict[int, weakref.ref[Any]] = {}  # by id(); a WeakSet takes far longer
         self._views = _Views()
         self._turns = threading.RLock()  # held to begin to read, and to write
-        self._take_turn({"schunk": ptr, "is_open": True})
+        self.turn = ffi.new(_TURN, {"schunk": ptr, "is_open": True})
+        self.calls = calls.Calls((self.turn, self._ptr), _address(self.turn))
         self.called: dict[str, list[Any]] = {}  # what C calls for it, the last of each kind
         _handles[id(self)] = _by_address[self._address] = weakref.ref(self)
-
-    def _take_turn(self, state: dict[str, Any]) -> None:
-        turn = ffi.new(_TURN, state)
-        self.turn, self.calls = turn, calls.Calls((turn, self._ptr), _address(turn))
 
     @property
     def limits(self) -> Limits | None:
@@ -522,10 +519,10 @@ class Handle:
         if self._is_editing and self._writer == _get_ident():
             self._refuse("close")
         with self._alone(closes=True):
-            self.turn.schunk = ffi.NULL
             ptr = self.__dict__.pop("_ptr", None)  # in one step: a signal handler may close it, too
             if ptr is None:
                 return
+            self.turn.schunk = ffi.NULL
             _by_address.pop(self._address, None)
             err = new_error()
             ffi.gc(ptr, None)  # the call frees, also when it fails
@@ -546,23 +543,24 @@ class Handle:
         return info
 
     def after_fork(self) -> None:
-        """In a forked child: the threads that held the lock do not exist here.
+        """In a forked child, where this is the only thread: what the others were at is over.
 
         A file has one writer, and that is the parent: the child must not even close it.
         """
-        self._nwriters = self._nwaiting = self._writer = 0
-        self._views = _Views()
-        # A new turn: a call that is under way, of the function that forks, ends the old one.
-        self.turn.holds, self.turn.is_listing = ffi.NULL, False
-        state = {"schunk": self._ptr or ffi.NULL, "may_outdate": self.may_outdate}
-        kept = {"nedits": self.turn.nedits + 1, "max_nbytes": self.turn.max_nbytes}
-        self._take_turn({**state, **kept})
-        self._is_editing = self._is_locked = False
-        self._turns = threading.RLock()
+        me = _get_ident()
+        self._views = _Views({me: self._views[me]})
+        is_used = lib.b2i_turn_forked(self.turn) or self in thread_local.lent or self._reads_here()
+        self._nwaiting = min(self._nwaiting, thread_local.waits)
+        self._is_locked = False
+        if self._writer != me:
+            self._nwriters = self._writer = 0
+            self._is_editing = False
+            self._turns = threading.RLock()
         if self.writes_to is not None and self._ptr is not None:
-            lib.b2c_schunk_leave(self._ptr)
+            if not is_used:  # else what this thread is at goes on with it, to its end
+                lib.b2c_schunk_leave(self._ptr)
             ffi.gc(self._ptr, None)
-            self._ptr = None
+            self._ptr, self.turn.schunk = None, ffi.NULL
             self._closed_because = ": it is being written by the process that this one was forked from"
         self._update()
 
@@ -627,7 +625,10 @@ def nested(call: Callable[[], T], schunk: Any = ffi.NULL) -> T:
         if handle is not None:
             local.lent = (*local.lent, handle)
         local.ctx, local.pool, local.nthreads, local.small = None, None, 0, None
-        return call()
+        result = call()
+        if handle is not None:
+            handle.get()  # in a forked child it is closed: the call is not to go on there
+        return result
     finally:  # and no context manager, whose own steps a signal handler may interrupt
         local.lent, local.ctx, local.pool, local.nthreads, local.nrefs, local.small = kept
 

@@ -50,15 +50,17 @@ int b2i_turn_open(b2i_turn *turn, int is_open)
 /* A call that is under way, and the one of the same thread in the middle of which it is made. */
 typedef struct call {
     const b2i_turn *turn;
+    bool is_edit;
     struct call *outer;
 } call;
 
 static __thread call *innermost;
 
 /* Not inline: gcc 12 would warn of a pointer to what is gone, as if nobody left. */
-static __attribute__((noinline)) void enter(call *c, const b2i_turn *turn)
+static __attribute__((noinline)) void enter(call *c, const b2i_turn *turn, bool is_edit)
 {
     c->turn = turn;
+    c->is_edit = is_edit;
     c->outer = innermost;
     innermost = c;
 }
@@ -133,6 +135,21 @@ int b2i_turn_holds_here(b2i_turn *turn)
     return hold != NULL;
 }
 
+int b2i_turn_forked(b2i_turn *turn)
+{
+    int nreaders = 0, is_written = 0;
+    for (const call *c = innermost; c != NULL; c = c->outer) {
+        nreaders += c->turn == turn && !c->is_edit;
+        is_written |= c->turn == turn && c->is_edit;
+    }
+    PUT(nreaders, nreaders);
+    PUT(is_written, is_written);
+    PUT(is_listing, 0);
+    bool is_held = b2i_turn_holds_here(turn) != 0;
+    turn->holds = NULL;
+    return is_held || nreaders > 0 || is_written;
+}
+
 int b2i_turn_begin(b2i_turn *turn, b2c_error *err)
 {
     b2c_status st = b2c_schunk_begin(turn->schunk, err);
@@ -158,7 +175,7 @@ static bool begin_read(b2i_turn *turn, call *c)
 {
     ADD(nreaders, 1);
     if (GET(is_open) && !GET(is_written)) {
-        enter(c, turn);
+        enter(c, turn, false);
         return true;
     }
     ADD(nreaders, -1);
@@ -181,7 +198,7 @@ static bool begin_edit(b2i_turn *turn, call *c)
         return false;
     }
     if (GET(is_open) && !GET(was_read) && GET(nreaders) == 0) {
-        enter(c, turn);
+        enter(c, turn, true);
         return true;
     }
     PUT(is_written, 0);
@@ -211,6 +228,13 @@ int b2i_turn_get_chunk(b2i_turn *turn, b2c_ctx *ctx, uint64_t number, void *dst,
     return end_read(turn, &c, st);
 }
 
+static bool is_within(const b2c_schunk *schunk, uint64_t at, size_t n)
+{
+    b2c_schunk_info info;
+    b2c_schunk_info_get(schunk, &info);
+    return at <= info.nbytes && n <= info.nbytes - at;
+}
+
 int b2i_turn_read(b2i_turn *turn, b2c_ctx *ctx, uint64_t number, void *dst, size_t cap,
                   size_t *dst_len, b2c_error *err)
 {
@@ -230,13 +254,6 @@ int b2i_turn_meta_get(b2i_turn *turn, b2c_ctx *ctx, const char *name, void *dst,
 {
     (void)ctx;
     call c;
-static bool is_within(const b2c_schunk *schunk, uint64_t at, size_t n)
-{
-    b2c_schunk_info info;
-    b2c_schunk_info_get(schunk, &info);
-    return at <= info.nbytes && n <= info.nbytes - at;
-}
-
     if (!begin_read(turn, &c)) {
         return B2I_NOT_FREE;
     }

@@ -61,6 +61,12 @@ int b2i_turn_hold(b2c_schunk *schunk, b2i_turn *turn, b2i_hold *hold, int *chang
 void b2i_turn_let_go(b2c_schunk *schunk, b2i_turn *turn, b2i_hold *hold);
 int b2i_turn_holds_here(b2i_turn *turn); /* whether this thread holds it */
 
+/*
+ * In a forked child: what other threads were at is over, and the lock file is the parent's.
+ * Returns whether this thread is in a call from here, or had the lock file.
+ */
+int b2i_turn_forked(b2i_turn *turn);
+
 /* b2c_schunk_begin(), …_commit() and …_rollback(); is_begun changes in the same step. */
 int b2i_turn_begin(b2i_turn *turn, b2c_error *err);
 int b2i_turn_commit(b2i_turn *turn, b2c_error *err);

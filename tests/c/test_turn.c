@@ -219,6 +219,41 @@ static void test_metas(b2c_ctx *ctx)
     b2i_turn_open(&turn, 1);
 }
 
+/* As a forked child does in a function that C calls for a block. */
+static int fork_in_call(void *user, const b2c_block *block, const void *src, void *dst, size_t n)
+{
+    (void)block;
+    int *nused = user;
+    memcpy(dst, src, n);
+    int nreaders = turn.nreaders, is_written = turn.is_written;
+    turn.nreaders += 3; /* of threads that are not there */
+    *nused += b2i_turn_forked(&turn);
+    CHECK(turn.nreaders == nreaders && turn.is_written == is_written);
+    CHECK_EQ(nreaders + is_written, 1);
+    return 0;
+}
+
+static void test_fork(b2c_ctx *ctx)
+{
+    uint8_t bytes[LEN] = { 1 };
+    size_t n = 0;
+    int nused = 0;
+    b2c_error err;
+    b2i_hold hold = { 0 };
+    turn.is_written = turn.nreaders = turn.is_listing = 1;
+    CHECK(!b2i_turn_forked(&turn) && !b2i_turn_is_used(&turn));
+    turn.was_read = 0;
+    b2c_schunk_set_prefilter(turn.schunk, fork_in_call, &nused);
+    b2c_schunk_set_postfilter(turn.schunk, fork_in_call, &nused);
+    CHECK_EQ(b2i_turn_append(&turn, ctx, 0, bytes, LEN, &n, &err), B2C_OK);
+    CHECK_EQ(nused, 1);
+    CHECK_EQ(b2i_turn_read(&turn, ctx, 0, bytes, 1, &n, &err), B2C_OK);
+    CHECK(nused == 2 && !b2i_turn_is_used(&turn));
+    int changed = 0;
+    CHECK_EQ(b2i_turn_hold(turn.schunk, &turn, &hold, &changed, &err), B2C_OK);
+    CHECK(b2i_turn_forked(&turn) && !b2i_turn_is_used(&turn));
+}
+
 /* Who is there keeps whom out; what cannot be leaves everything as it was. */
 static void test_turns(void)
 {
@@ -279,6 +314,7 @@ static void test_turns(void)
     CHECK_EQ(b2i_turn_read(&turn, ctx, 0, got, 5, &n, &err), B2I_NOT_FREE);
     CHECK_EQ(b2i_turn_look(&turn), -1);
     CHECK(turn.nreaders == 0 && turn.is_written);
+    test_fork(ctx);
 
     b2c_schunk_free(turn.schunk);
     b2c_ctx_free(ctx);

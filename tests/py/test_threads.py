@@ -191,6 +191,119 @@ def test_fork_in_a_callback():
     )
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+def test_fork_in_a_transaction():
+    """In the child that of another thread is rolled back, and its own goes on."""
+    assert (
+        run(
+            """
+        import os, threading, warnings, blosc2c as b2
+        warnings.simplefilter("ignore")
+        inside, go = threading.Event(), threading.Event()
+        def edit(s):
+            with s.transaction():
+                s.update_data(0, b"1")
+                inside.set()
+                go.wait(60)
+        def child(call):
+            pid = os.fork()
+            if pid == 0:
+                try:
+                    call()
+                    os._exit(0)
+                finally:
+                    os._exit(1)
+            assert os.waitpid(pid, 0)[1] == 0
+        def check(s, data):
+            assert s[:] == data, s[:]
+            edit(s)
+            assert s[:1] == b"1" and s.handle.turn.is_open
+        def fail(s):
+            try:
+                s.update_data(1, b"2")
+                raise ZeroDivisionError
+            except ZeroDivisionError as exc:
+                end(type(exc), exc, None)
+                check(s, bytes(2))
+        def go_on(s):
+            s.update_data(1, b"2")
+            end(None, None, None)
+            check(s, b"12")
+
+        s = b2.SChunk(data=bytes(2), chunksize=1)
+        thread = threading.Thread(target=edit, args=(s,))
+        thread.start()
+        inside.wait(60)
+        child(lambda: go.set() or check(s, bytes(2)))
+        go.set()
+        thread.join()
+        for call in fail, go_on:
+            s = b2.SChunk(data=bytes(2), chunksize=1)
+            block = s.transaction()
+            end = block.__exit__
+            block.__enter__()
+            s.update_data(0, b"1")
+            try:
+                child(lambda: call(s))
+            finally:
+                end(None, None, None)
+            assert s[:] == b"1\\0"
+        print("fine")
+        """
+        )
+        == "fine\n"
+    )
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+@pytest.mark.parametrize("contiguous", [True, False])
+def test_fork_in_a_call_that_writes_to_a_file(tmp_path, contiguous):
+    """The child, in which the file is closed, neither writes to it nor reads from what is gone."""
+    assert (
+        run(
+            f"""
+        import os, warnings, blosc2c as b2
+        path, contiguous = {str(tmp_path / "f")!r}, {contiguous}
+        """
+            """
+        class Index:
+            def __index__(self):
+                fork(None, None, None)
+                return 0
+        def fork(data, out, offset):
+            if data is not None:
+                out[:] = data
+            if not pids:
+                pids.append(os.fork())
+        def edit_together(s):
+            with s.transaction():
+                s.append_data(b"2")
+        calls = {
+            "prefilter": lambda s: s.append_data(b"2"),
+            "postfilter": lambda s: s.decompress_chunk(0),
+            "transaction": edit_together,
+            "index": lambda s: s.update_data(Index(), b"2"),
+        }
+        for name, call in calls.items():
+            pids = []
+            s = b2.SChunk(data=b"1", urlpath=path, mode="w", contiguous=contiguous)
+            if name != "index":
+                (s.postfilter if name == "postfilter" else s.prefilter)("u1")(fork)
+            try:
+                call(s)
+            except b2.ClosedError:
+                os._exit(0 if pids[0] == 0 else 1)
+            assert os.waitpid(pids[0], 0)[1] == 0
+            s.append_data(b"3")
+            s.close()
+            assert b2.open(path)[-1] == b"3"
+        print("fine")
+        """
+        )
+        == "fine\n"
+    )
+
+
 def test_facts_are_those_of_now():
     s = b2.SChunk(chunksize=8)
     for i in range(1, 4):
