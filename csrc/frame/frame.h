@@ -180,7 +180,8 @@ b2c_status b2i_frame_fingerprint_load(b2i_io *io, uint64_t header_len, uint64_t 
 /*
  * Writes all of a schunk as a contiguous frame without dead space: *entries are
  * the places of the chunks (the caller's to free), *image the rest, *payload_len the distance
- * of header and index.  b2i_frame_emit() then copies chunks and image to 'io'.
+ * of header and index.  b2i_frame_emit() then copies chunks and image to 'io'; B2C_E_CONFLICT when
+ * a chunk does not have its planned length any more.
  */
 typedef struct b2i_frame_plan {
     b2i_entry *entries;

@@ -312,6 +312,30 @@ static b2c_status emit_chunk(b2i_span chunk, b2i_entry entry, uint64_t at, bool 
     return st;
 }
 
+/* The room of chunk i and its records, of n chunks. */
+static uint64_t planned_room(const b2i_frame_plan *plan, uint64_t i, uint64_t n)
+{
+    uint64_t next = i + 1;
+    while (next < n && (plan->entries[next] & B2I_ENTRY_SPECIAL) != 0) {
+        next++;
+    }
+    return (next < n ? plan->entries[next] : plan->payload_len) - plan->entries[i];
+}
+
+/* Who asks for no lock may have written another chunk in its place since its room was planned. */
+static b2c_status check_room(b2i_span chunk, uint64_t room, bool checksums, b2c_error *err)
+{
+    b2i_chunk_head head;
+    B2I_TRY(b2i_chunk_head_parse(chunk, NULL, &head, err));
+    uint64_t need = (uint64_t)head.cbytes + (checksums ? b2i_records_len(&head) : 0);
+    if (head.cbytes != chunk.n || need != room) {
+        return b2i_fail_sizes(err, B2C_E_CONFLICT, B2C_NO_OFFSET,
+                              "somebody else has replaced the chunk while it was copied", room,
+                              need);
+    }
+    return B2C_OK;
+}
+
 static b2c_status emit_chunks(const b2c_schunk *s, const b2i_frame_plan *plan, bool checksums,
                               b2i_io *io, b2i_scratch *scratch, b2c_error *err)
 {
@@ -322,6 +346,10 @@ static b2c_status emit_chunks(const b2c_schunk *s, const b2i_frame_plan *plan, b
             continue;
         }
         B2I_TRY(b2i_schunk_chunk_bytes(s, i, scratch, &chunk, err));
+        b2c_status st = check_room(chunk, planned_room(plan, i, s->now.nchunks), checksums, err);
+        if (st != B2C_OK) {
+            return b2i_schunk_fail_in_chunk(s, i, st, err);
+        }
         B2I_TRY(emit_chunk(chunk, entry, plan->image.header.n + entry, checksums, io, err));
     }
     return B2C_OK;

@@ -798,7 +798,10 @@ B2C_API B2C_MUST_USE b2c_status b2c_schunk_vlmeta_delete(b2c_schunk *schunk, con
 
 /* -- as one contiguous frame -- */
 
-/* The whole as a contiguous frame in memory; B2C_E_OUTPUT_SIZE with the size needed. */
+/*
+ * The whole as a contiguous frame in memory; B2C_E_OUTPUT_SIZE with the size needed, B2C_E_CONFLICT
+ * when somebody without a lock replaces a chunk meanwhile.
+ */
 B2C_API B2C_MUST_USE b2c_status b2c_schunk_to_frame(const b2c_schunk *schunk, void *dst,
                                                     size_t dst_cap, size_t *dst_len,
                                                     b2c_error *err);

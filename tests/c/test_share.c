@@ -392,6 +392,99 @@ static void test_readers(uint8_t storage)
     b2c_schunk_free(r);
 }
 
+/* ---- a chunk that somebody without a lock replaces in its place while it is copied ---- */
+
+static struct {
+    const char *path;
+    const uint8_t *bytes;
+    size_t n;
+    off_t at;
+    unsigned nreads, when; /* before which read */
+} stranger;
+
+static void put_strange_chunk(const uint8_t *bytes, size_t n)
+{
+    int fd = open(stranger.path, O_WRONLY);
+    CHECK(fd >= 0 && pwrite(fd, bytes, n, stranger.at) == (ssize_t)n);
+    close(fd);
+}
+
+static int come_between(b2i_io_event *event)
+{
+    if (event->call == B2I_CALL_READ && stranger.nreads++ == stranger.when) {
+        put_strange_chunk(stranger.bytes, stranger.n);
+    }
+    return 0;
+}
+
+/* A copy has all of one chunk or the other. */
+static void check_copy(const uint8_t *frame, size_t n, uint64_t nchunk, uint8_t data[2][4 * CHUNK])
+{
+    uint8_t out[CHUNK];
+    size_t len;
+    b2c_schunk *s;
+    CHECK_EQ(b2c_schunk_open_mem(frame, n, 0, NULL, &s, &err), B2C_OK);
+    for (uint64_t i = 0; i < 3; i++) {
+        CHECK_EQ(b2c_schunk_decode_chunk(s, ctx, i, out, sizeof out, &len, &err), B2C_OK);
+        CHECK(memcmp(out, data[0] + i * CHUNK, CHUNK) == 0 ||
+              (i == nchunk && memcmp(out, data[1], CHUNK) == 0));
+    }
+    b2c_schunk_free(s);
+}
+
+static void test_copying_beside_a_stranger(uint64_t nchunk, bool grows)
+{
+    uint8_t data[2][4 * CHUNK] = { { 0 } }, chunks[2][CHUNK + 64], frame[8 * CHUNK];
+    size_t n, lens[2], len;
+    unsigned when = 0, nconflicts = 0;
+    FILE *f;
+    stranger.path = path_of("strange");
+    b2c_schunk *s = make(B2C_STORAGE_FILE, stranger.path, CHUNK), *other;
+    CHECK_EQ(b2c_schunk_set_checksums(s, 0, 0, &err), B2C_OK);
+    for (size_t i = 0; i < 3 * CHUNK; i++) {
+        data[0][i] = (uint8_t)harness_random(&seed);
+    }
+    memcpy(data[1] + CHUNK / 2, data[0], CHUNK / 2);
+    for (size_t i = 0; i < 3; i++) {
+        CHECK_EQ(b2c_schunk_append(s, ctx, data[0] + i * CHUNK, CHUNK, &err), B2C_OK);
+    }
+    CHECK_EQ(b2c_schunk_get_chunk(s, nchunk, chunks[0], sizeof chunks[0], &lens[0], &err), B2C_OK);
+    CHECK_EQ(b2c_schunk_close(s, &err), B2C_OK);
+    other = make(B2C_STORAGE_MEMORY, NULL, CHUNK);
+    CHECK_EQ(b2c_schunk_append(other, ctx, data[1], CHUNK, &err), B2C_OK);
+    CHECK_EQ(b2c_schunk_get_chunk(other, 0, chunks[1], sizeof chunks[1], &lens[1], &err), B2C_OK);
+    b2c_schunk_free(other);
+    CHECK(lens[1] < lens[0]);
+    f = fopen(stranger.path, "rb");
+    CHECK(f != NULL && (n = fread(frame, 1, sizeof frame, f)) > 0 && fclose(f) == 0);
+    stranger.at = 0;
+    while ((size_t)stranger.at + lens[0] < n &&
+           memcmp(frame + stranger.at, chunks[0], lens[0]) != 0) {
+        stranger.at++;
+    }
+    do {
+        put_strange_chunk(chunks[grows], lens[grows]);
+        stranger.bytes = chunks[!grows];
+        stranger.n = lens[!grows];
+        stranger.nreads = 0;
+        stranger.when = when++;
+        s = open_as(stranger.path, B2C_OPEN_READ);
+        b2i_io_hook = come_between;
+        b2c_status st = b2c_schunk_to_frame(s, frame, sizeof frame, &len, &err);
+        b2i_io_hook = NULL;
+        b2c_schunk_free(s);
+        if (st == B2C_OK) {
+            check_copy(frame, len, nchunk, data);
+        } else {
+            CHECK_EQ(st, B2C_E_CONFLICT);
+            CHECK_EQ(err.chunk, nchunk);
+            nconflicts++;
+        }
+    } while (stranger.nreads > stranger.when);
+    CHECK(nconflicts > 0 && when > nconflicts);
+    CHECK_EQ(remove_path(stranger.path), 0);
+}
+
 /* ---- what is stored before another handle is opened ---- */
 
 static void test_settling(int storage)
@@ -758,6 +851,10 @@ int main(void)
     test_same_lengths(B2C_STORAGE_DIR);
     test_readers(B2C_STORAGE_FILE);
     test_readers(B2C_STORAGE_DIR);
+    for (uint64_t nchunk = 0; nchunk < 3; nchunk++) {
+        test_copying_beside_a_stranger(nchunk, true);
+        test_copying_beside_a_stranger(nchunk, false);
+    }
     test_settling(B2C_STORAGE_FILE);
     test_settling(B2C_STORAGE_DIR);
     test_opening_beside_an_edit(B2C_STORAGE_FILE);
