@@ -415,8 +415,13 @@ static b2c_status place_data(b2c_schunk *s, b2c_ctx *ctx, b2i_redo where, b2i_sp
 {
     b2i_scratch scratch = { 0 };
     b2i_span chunk;
+    const uint64_t nchunks = s->now.nchunks;
     b2c_status st = b2i_schunk_compress(s, ctx, where.nchunk, &s->pre, src, &scratch, &chunk, err);
-    if (st == B2C_OK) {
+    if (st == B2C_OK && s->now.nchunks != nchunks) {
+        st = b2i_fail_sizes(err, B2C_E_ARGUMENT, B2C_NO_OFFSET,
+                            "the pre-filter has changed the super-chunk that it works for", nchunks,
+                            s->now.nchunks);
+    } else if (st == B2C_OK) {
         st = place_chunk(s, where, chunk, err);
     }
     b2i_scratch_free(&scratch);

@@ -672,6 +672,33 @@ static void test_no_such_chunk(void)
     b2c_schunk_free(s);
 }
 
+static int delete_last(void *user, const b2c_block *block, const void *src, void *dst, size_t n)
+{
+    b2c_schunk *s = user;
+    b2c_schunk_info info;
+    (void)block;
+    memcpy(dst, src, n);
+    b2c_schunk_info_get(s, &info);
+    return info.nchunks == 0 ? 0 : (int)b2c_schunk_delete_chunk(s, info.nchunks - 1, NULL);
+}
+
+/* One that edits what it works for breaks the rules; its chunk goes nowhere. */
+static void test_edits_in_between(void)
+{
+    b2c_error err;
+    for (int inserts = 0; inserts < 2; inserts++) {
+        b2c_schunk *s = new_schunk(params(B2C_CODEC_BLOSCLZ, B2C_FILTER_SHUFFLE));
+        for (int i = 0; i < 3; i++) {
+            CHECK_EQ(b2c_schunk_append(s, serial, data, CHUNKSIZE, &err), B2C_OK);
+        }
+        b2c_schunk_set_prefilter(s, delete_last, s);
+        CHECK_EQ(inserts ? b2c_schunk_insert(s, serial, 2, data, CHUNKSIZE, &err)
+                         : b2c_schunk_update(s, serial, 2, data, CHUNKSIZE, &err),
+                 B2C_E_ARGUMENT);
+        b2c_schunk_free(s);
+    }
+}
+
 /* Edits of parts decode what is stored, not what reading shows. */
 static void test_post_and_edits(void)
 {
@@ -741,6 +768,7 @@ int main(void)
     test_kinds();
     test_schunk();
     test_no_such_chunk();
+    test_edits_in_between();
     test_post_and_edits();
     test_fill();
     b2c_ctx_free(parallel);
