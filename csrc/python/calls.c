@@ -162,10 +162,7 @@ static size_t most(const calls *self)
 
 /* ---- Reads --------------------------------------------------------------- */
 
-typedef int read_function(b2i_turn *turn, b2c_ctx *ctx, uint64_t number, void *dst, size_t cap,
-                          size_t *dst_len, b2c_error *err);
-
-static int run_read(calls *self, read_function *read, desk *d, uint64_t number, void *dst,
+static int run_read(calls *self, b2i_turn_read_fn *read, desk *d, uint64_t number, void *dst,
                     size_t cap, size_t *dst_len, b2c_error *err)
 {
     PyThreadState *state = PyEval_SaveThread();
@@ -191,7 +188,7 @@ static PyObject *get_chunk(PyObject *o, PyObject *arg)
 }
 
 /* A bytes object of what is read; 'cap' is how many bytes it is thought to have. */
-static PyObject *read_new(calls *self, read_function *read, uint64_t number, size_t cap,
+static PyObject *read_new(calls *self, b2i_turn_read_fn *read, uint64_t number, size_t cap,
                           size_t *len)
 {
     b2c_error err;
@@ -217,7 +214,7 @@ static PyObject *read_new(calls *self, read_function *read, uint64_t number, siz
 }
 
 /* True when 'out' is filled; nbytes: how many bytes, or SIZE_MAX: as many as there are. */
-static PyObject *read_into(calls *self, read_function *read, uint64_t number, PyObject *out,
+static PyObject *read_into(calls *self, b2i_turn_read_fn *read, uint64_t number, PyObject *out,
                            size_t nbytes)
 {
     Py_buffer view;
@@ -298,9 +295,6 @@ static PyObject *items(PyObject *o, PyObject *const *args, Py_ssize_t nargs)
 
 /* ---- Metalayers ---------------------------------------------------------- */
 
-typedef int get_function(b2i_turn *turn, b2c_ctx *ctx, const char *name, void *dst, size_t cap,
-                         size_t *dst_len, b2c_error *err);
-
 /* A name that lives as long as 'arg'; NULL: to be looked at, or refused, in the long way. */
 static const char *get_name(PyObject *arg)
 {
@@ -313,8 +307,8 @@ static const char *get_name(PyObject *arg)
 }
 
 /* What get() gives with room for 'cap' bytes of the desk; B2I_NOT_FREE: nothing. */
-static int run_get(PyObject *o, get_function *get, PyObject *arg, size_t cap, desk **d, size_t *len,
-                   b2c_error *err)
+static int run_get(PyObject *o, b2i_turn_get_fn *get, PyObject *arg, size_t cap, desk **d,
+                   size_t *len, b2c_error *err)
 {
     const char *name = get_name(arg);
     *d = name != NULL ? take_desk() : NULL;
@@ -328,7 +322,7 @@ static int run_get(PyObject *o, get_function *get, PyObject *arg, size_t cap, de
     return st;
 }
 
-static PyObject *get_value(PyObject *o, get_function *get, PyObject *name)
+static PyObject *get_value(PyObject *o, b2i_turn_get_fn *get, PyObject *name)
 {
     desk *d;
     size_t len = 0;
@@ -338,7 +332,7 @@ static PyObject *get_value(PyObject *o, get_function *get, PyObject *name)
                         : failure(st, &err);
 }
 
-static PyObject *is_there(PyObject *o, get_function *get, PyObject *name)
+static PyObject *is_there(PyObject *o, b2i_turn_get_fn *get, PyObject *name)
 {
     desk *d;
     size_t len = 0;
@@ -390,11 +384,8 @@ static PyObject *set_vlmeta(PyObject *o, PyObject *const *args, Py_ssize_t nargs
 
 /* ---- Edits --------------------------------------------------------------- */
 
-typedef int edit_function(b2i_turn *turn, b2c_ctx *ctx, uint64_t number, const void *src, size_t n,
-                          size_t *nchunks, b2c_error *err);
-
 /* How many chunks there are after an edit with a buffer of 'nbytes', or SIZE_MAX: of any size. */
-static PyObject *run_sized(PyObject *o, edit_function *edit, uint64_t number, PyObject *arg,
+static PyObject *run_sized(PyObject *o, b2i_turn_edit_fn *edit, uint64_t number, PyObject *arg,
                            uint64_t nbytes)
 {
     calls *self = (calls *)o;
@@ -419,13 +410,13 @@ static PyObject *run_sized(PyObject *o, edit_function *edit, uint64_t number, Py
 }
 
 /* 'arg' NULL: without a buffer. */
-static PyObject *run_edit(PyObject *o, edit_function *edit, uint64_t number, PyObject *arg)
+static PyObject *run_edit(PyObject *o, b2i_turn_edit_fn *edit, uint64_t number, PyObject *arg)
 {
     return run_sized(o, edit, number, arg, SIZE_MAX);
 }
 
 /* (number, buffer) */
-static PyObject *run_numbered(PyObject *o, edit_function *edit, PyObject *const *args,
+static PyObject *run_numbered(PyObject *o, b2i_turn_edit_fn *edit, PyObject *const *args,
                               Py_ssize_t nargs)
 {
     uint64_t number;

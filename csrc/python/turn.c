@@ -192,6 +192,15 @@ static int end_read(b2i_turn *turn, const call *c, int st)
     return is_sure ? st : B2I_NOT_FREE;
 }
 
+#define READ(turn, what)                                                                           \
+    do {                                                                                           \
+        call c;                                                                                    \
+        if (!begin_read(turn, &c)) {                                                               \
+            return B2I_NOT_FREE;                                                                   \
+        }                                                                                          \
+        return end_read(turn, &c, (int)(what));                                                    \
+    } while (0)
+
 static bool begin_edit(b2i_turn *turn, call *c)
 {
     if (__atomic_exchange_n(&turn->is_written, 1, __ATOMIC_SEQ_CST) != 0) {
@@ -208,24 +217,14 @@ static bool begin_edit(b2i_turn *turn, call *c)
 int b2i_turn_decode_chunk(b2i_turn *turn, b2c_ctx *ctx, uint64_t number, void *dst, size_t cap,
                           size_t *dst_len, b2c_error *err)
 {
-    call c;
-    if (!begin_read(turn, &c)) {
-        return B2I_NOT_FREE;
-    }
-    b2c_status st = b2c_schunk_decode_chunk(turn->schunk, ctx, number, dst, cap, dst_len, err);
-    return end_read(turn, &c, st);
+    READ(turn, b2c_schunk_decode_chunk(turn->schunk, ctx, number, dst, cap, dst_len, err));
 }
 
 int b2i_turn_get_chunk(b2i_turn *turn, b2c_ctx *ctx, uint64_t number, void *dst, size_t cap,
                        size_t *dst_len, b2c_error *err)
 {
     (void)ctx;
-    call c;
-    if (!begin_read(turn, &c)) {
-        return B2I_NOT_FREE;
-    }
-    b2c_status st = b2c_schunk_get_chunk(turn->schunk, number, dst, cap, dst_len, err);
-    return end_read(turn, &c, st);
+    READ(turn, b2c_schunk_get_chunk(turn->schunk, number, dst, cap, dst_len, err));
 }
 
 static bool is_within(const b2c_schunk *schunk, uint64_t at, size_t n)
@@ -238,38 +237,23 @@ static bool is_within(const b2c_schunk *schunk, uint64_t at, size_t n)
 int b2i_turn_read(b2i_turn *turn, b2c_ctx *ctx, uint64_t number, void *dst, size_t cap,
                   size_t *dst_len, b2c_error *err)
 {
-    call c;
-    if (!begin_read(turn, &c)) {
-        return B2I_NOT_FREE;
-    }
     *dst_len = cap;
-    int st = is_within(turn->schunk, number, cap)
-                 ? (int)b2c_schunk_read(turn->schunk, ctx, number, cap, dst, cap, err)
-                 : B2I_NOT_FREE;
-    return end_read(turn, &c, st);
+    READ(turn, is_within(turn->schunk, number, cap)
+                   ? (int)b2c_schunk_read(turn->schunk, ctx, number, cap, dst, cap, err)
+                   : B2I_NOT_FREE);
 }
 
 int b2i_turn_meta_get(b2i_turn *turn, b2c_ctx *ctx, const char *name, void *dst, size_t cap,
                       size_t *dst_len, b2c_error *err)
 {
     (void)ctx;
-    call c;
-    if (!begin_read(turn, &c)) {
-        return B2I_NOT_FREE;
-    }
-    b2c_status st = b2c_schunk_meta_get(turn->schunk, name, dst, cap, dst_len, err);
-    return end_read(turn, &c, st);
+    READ(turn, b2c_schunk_meta_get(turn->schunk, name, dst, cap, dst_len, err));
 }
 
 int b2i_turn_vlmeta_get(b2i_turn *turn, b2c_ctx *ctx, const char *name, void *dst, size_t cap,
                         size_t *dst_len, b2c_error *err)
 {
-    call c;
-    if (!begin_read(turn, &c)) {
-        return B2I_NOT_FREE;
-    }
-    b2c_status st = b2c_schunk_vlmeta_get(turn->schunk, ctx, name, dst, cap, dst_len, err);
-    return end_read(turn, &c, st);
+    READ(turn, b2c_schunk_vlmeta_get(turn->schunk, ctx, name, dst, cap, dst_len, err));
 }
 
 int b2i_turn_info(b2i_turn *turn, b2c_schunk_info *info)
@@ -286,12 +270,7 @@ int b2i_turn_info(b2i_turn *turn, b2c_schunk_info *info)
 
 int b2i_turn_chunk_info(b2i_turn *turn, uint64_t number, b2c_chunk_info *info, b2c_error *err)
 {
-    call c;
-    if (!begin_read(turn, &c)) {
-        return B2I_NOT_FREE;
-    }
-    b2c_status st = b2c_schunk_chunk_info(turn->schunk, number, info, err);
-    return end_read(turn, &c, st);
+    READ(turn, b2c_schunk_chunk_info(turn->schunk, number, info, err));
 }
 
 static int end_edit(b2i_turn *turn, const call *c, int st, size_t *nchunks)

@@ -77,48 +77,38 @@ void b2i_turn_rollback(b2i_turn *turn);
 /* b2c_schunk_chunk_info() */
 int b2i_turn_chunk_info(b2i_turn *turn, uint64_t number, b2c_chunk_info *info, b2c_error *err);
 
+/* Read what has a number or a name. */
+typedef int b2i_turn_read_fn(b2i_turn *turn, b2c_ctx *ctx, uint64_t number, void *dst, size_t cap,
+                             size_t *dst_len, b2c_error *err);
+typedef int b2i_turn_get_fn(b2i_turn *turn, b2c_ctx *ctx, const char *name, void *dst, size_t cap,
+                            size_t *dst_len, b2c_error *err);
+
+/* Edits with n bytes; counts the chunks afterwards. */
+typedef int b2i_turn_edit_fn(b2i_turn *turn, b2c_ctx *ctx, uint64_t number, const void *src,
+                             size_t n, size_t *nchunks, b2c_error *err);
+
 /*
  * b2c_schunk_decode_chunk(), …_get_chunk() (without 'ctx'), and …_read() from byte 'number' on:
  * B2I_NOT_FREE also beyond the end.
  */
-int b2i_turn_decode_chunk(b2i_turn *turn, b2c_ctx *ctx, uint64_t number, void *dst, size_t cap,
-                          size_t *dst_len, b2c_error *err);
-int b2i_turn_get_chunk(b2i_turn *turn, b2c_ctx *ctx, uint64_t number, void *dst, size_t cap,
-                       size_t *dst_len, b2c_error *err);
-int b2i_turn_read(b2i_turn *turn, b2c_ctx *ctx, uint64_t number, void *dst, size_t cap,
-                  size_t *dst_len, b2c_error *err);
+b2i_turn_read_fn b2i_turn_decode_chunk, b2i_turn_get_chunk, b2i_turn_read;
 
 /* b2c_schunk_meta_get() (without 'ctx') and b2c_schunk_vlmeta_get(). */
-int b2i_turn_meta_get(b2i_turn *turn, b2c_ctx *ctx, const char *name, void *dst, size_t cap,
-                      size_t *dst_len, b2c_error *err);
-int b2i_turn_vlmeta_get(b2i_turn *turn, b2c_ctx *ctx, const char *name, void *dst, size_t cap,
-                        size_t *dst_len, b2c_error *err);
+b2i_turn_get_fn b2i_turn_meta_get, b2i_turn_vlmeta_get;
 
 /* b2c_schunk_vlmeta_set(); 'src' NULL: b2c_schunk_vlmeta_delete(). */
 int b2i_turn_vlmeta_set(b2i_turn *turn, b2c_ctx *ctx, const char *name, const void *src, size_t n,
                         b2c_error *err);
 
-/* b2c_schunk_append() (without 'number'), …_insert(), …_update(); counts the chunks afterwards. */
-int b2i_turn_append(b2i_turn *turn, b2c_ctx *ctx, uint64_t number, const void *src, size_t n,
-                    size_t *nchunks, b2c_error *err);
-int b2i_turn_insert(b2i_turn *turn, b2c_ctx *ctx, uint64_t number, const void *src, size_t n,
-                    size_t *nchunks, b2c_error *err);
-int b2i_turn_update(b2i_turn *turn, b2c_ctx *ctx, uint64_t number, const void *src, size_t n,
-                    size_t *nchunks, b2c_error *err);
+/* b2c_schunk_append() (without 'number'), …_insert(), …_update(). */
+b2i_turn_edit_fn b2i_turn_append, b2i_turn_insert, b2i_turn_update;
 
 /* b2c_schunk_write() to byte 'number' on; B2I_NOT_FREE also beyond the end. */
-int b2i_turn_write(b2i_turn *turn, b2c_ctx *ctx, uint64_t number, const void *src, size_t n,
-                   size_t *nchunks, b2c_error *err);
+b2i_turn_edit_fn b2i_turn_write;
 
-/* b2c_schunk_append_chunk(), …_insert_chunk(), …_update_chunk(), …_delete_chunk() (without 'src').
+/* b2c_schunk_append_chunk(), …_insert_chunk(), …_update_chunk(), …_delete_chunk(): without 'ctx'.
  */
-int b2i_turn_append_chunk(b2i_turn *turn, b2c_ctx *ctx, uint64_t number, const void *src, size_t n,
-                          size_t *nchunks, b2c_error *err);
-int b2i_turn_insert_chunk(b2i_turn *turn, b2c_ctx *ctx, uint64_t number, const void *src, size_t n,
-                          size_t *nchunks, b2c_error *err);
-int b2i_turn_update_chunk(b2i_turn *turn, b2c_ctx *ctx, uint64_t number, const void *src, size_t n,
-                          size_t *nchunks, b2c_error *err);
-int b2i_turn_delete_chunk(b2i_turn *turn, b2c_ctx *ctx, uint64_t number, const void *src, size_t n,
-                          size_t *nchunks, b2c_error *err);
+b2i_turn_edit_fn b2i_turn_append_chunk, b2i_turn_insert_chunk, b2i_turn_update_chunk;
+b2i_turn_edit_fn b2i_turn_delete_chunk; /* without 'src', too */
 
 #endif
