@@ -435,7 +435,7 @@ static void check_copy(const uint8_t *frame, size_t n, uint64_t nchunk, uint8_t 
 static void test_copying_beside_a_stranger(uint64_t nchunk, bool grows)
 {
     uint8_t data[2][4 * CHUNK] = { { 0 } }, chunks[2][CHUNK + 64], frame[8 * CHUNK];
-    size_t n, lens[2], len;
+    size_t n = 0, lens[2], len;
     unsigned when = 0, nconflicts = 0;
     FILE *f;
     stranger.path = path_of("strange");
