@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from . import _ffi
 from ._ffi import ffi, lib
+from .edit import Editing
 from .errors import NotFoundError, ParameterError
-from .handles import Handle, nested
+from .handles import nested
 
 if TYPE_CHECKING:
     import numpy as np
@@ -128,27 +129,13 @@ def user_block(user: Any, block: Any, src: Any, dst: Any, n: int) -> int:
     return result_of(block, lambda: ffi.from_handle(user).run(block, src, dst, n))
 
 
-class Callbacks:
+class Callbacks(Editing):
     """Functions that make what is compressed, or what is read, block by block.
 
     They are called from several threads when nthreads is above 1, one at a time, in no certain
     order.  Their exceptions are raised by the call that compresses or reads.  They may read the super-chunk
     but not change it.  They are not stored: whoever opens a file sees what is kept in it.
     """
-
-    handle: Handle
-    _c_nthreads: int
-
-    if TYPE_CHECKING:
-
-        @property
-        def urlpath(self) -> str | None: ...
-        @property
-        def typesize(self) -> int: ...
-        @property
-        def nbytes(self) -> int: ...
-        def _edit(self, function: Any, *args: Any) -> int: ...
-        def get_slice(self, start: int | None = 0, stop: int | None = None, out: Any = None) -> Any: ...
 
     def _dtype_of_items(self, dtype: npt.DTypeLike, name: str) -> np.dtype[Any]:
         import numpy as np

@@ -119,10 +119,11 @@ def open_member(path: str, key: str, kwargs: dict[str, Any]) -> SChunk:
 
 
 def _from_bytes(cframe: bytes, kwargs: dict[str, Any]) -> SChunk:
-    from .schunk import SChunk, _Source, handle_from_cframe
+    from .read import Origin
+    from .schunk import SChunk, handle_from_cframe
 
     handle, keep = handle_from_cframe(cframe, False, kwargs.get("limits"))
-    return SChunk._wrap(handle, _Source(None, True, keep, mode="r"), kwargs)
+    return SChunk._wrap(handle, Origin(None, True, keep, mode="r"), kwargs)
 
 
 def _open_frame(path: str, offset: int, kwargs: dict[str, Any]) -> SChunk:

@@ -15,47 +15,26 @@ from typing import TYPE_CHECKING, Any
 from . import _ffi
 from ._ffi import check, check_call, ffi, in_buffer, lib, new_error
 from .blocks import block
-from .errors import ChunkIndexError, LimitError, ParameterError
-from .handles import INFO, Handle, reading
+from .errors import LimitError, ParameterError
+from .handles import INFO, reading
 from .params import MAX_COUNT, SpecialValue, check_durability, to_index
+from .read import Reading
 
 if TYPE_CHECKING:
     from ._ffi import Buffer
 
 
-class Editing:
+class Editing(Reading):
     """What changes a super-chunk.  Every edit is all or nothing.
 
     All methods raise ReadOnlyError for a super-chunk opened with mode "r", and ChunkIndexError
     for a chunk that is not there.
     """
 
-    handle: Handle
     _c_nthreads: int
     _held: list[contextlib.AbstractContextManager[Any]]  # of lock()
     _durability: str | None = None  # as it was set
     _writes_checksums = _verifies = True
-
-    if TYPE_CHECKING:
-
-        @property
-        def urlpath(self) -> str | None: ...
-        @property
-        def place(self) -> str: ...
-        @property
-        def locking(self) -> bool: ...
-        @property
-        def is_writable(self) -> bool: ...
-        @property
-        def nchunks(self) -> int: ...
-        @property
-        def typesize(self) -> int: ...
-        @property
-        def nbytes(self) -> int: ...
-        def __len__(self) -> int: ...
-        def settle_damage(self) -> None: ...
-        def get_chunk(self, nchunk: int) -> bytes: ...
-        def c_info(self, ptr: Any = None) -> Any: ...
 
     def _edit(self, function: Any, *args: Any) -> int:
         """Call function(ptr, *args, err); returns how many chunks there are then."""
@@ -73,15 +52,6 @@ class Editing:
 
     def _context(self, nbytes: int) -> Any:
         return _ffi.context(self._c_nthreads, nbytes)
-
-    def _number(self, nchunk: int) -> int:
-        try:
-            number = operator.index(nchunk)
-        except TypeError:
-            raise TypeError(f"the number of a chunk is an integer, not {type(nchunk).__name__}") from None
-        if not 0 <= number <= MAX_COUNT:
-            raise ChunkIndexError(f"there is no chunk {number}", path=self.urlpath, chunk=number)
-        return number
 
     # ---- chunks ------------------------------------------------------------
 
@@ -294,23 +264,6 @@ class Editing:
 
     def __setitem__(self, key: int | slice, value: Buffer) -> None:
         self.set_slice(value, *self._key(key))
-
-    def _key(self, key: int | slice) -> tuple[int | None, int | None]:
-        """The start and stop that an index means."""
-        if isinstance(key, slice):
-            if key.step not in (None, 1):
-                raise IndexError(f"the step of an SChunk slice must be 1, not {key.step}")
-            return key.start, key.stop
-        try:
-            number, n = operator.index(key), len(self)
-        except TypeError:
-            raise TypeError(
-                f"an SChunk is indexed by an integer or slice, not {type(key).__name__}"
-            ) from None
-        if not -n <= number < n:
-            raise IndexError(f"item {number} is beyond the {n} items")
-        number %= n
-        return number, number + 1
 
     def truncate(self, nitems: int) -> None:
         """Cut the super-chunk to its first `nitems` items; ValueError when there are fewer."""

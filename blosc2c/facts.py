@@ -12,7 +12,7 @@ from .compat import LEFT_OUT
 from .params import CParams, Filter, SpecialValue
 
 if TYPE_CHECKING:
-    from .schunk import SChunk
+    from .read import Reading
 
 
 class _LeftOut:
@@ -58,7 +58,7 @@ class ChunkInfo(Sequence[Any]):
     _fields: tuple[str, ...] = ("nchunk", "cratio", "special", "repeated_value", "lazychunk")
 
     def __init__(
-        self, schunk: SChunk, nchunk: int, cratio: float, special: SpecialValue, value: bytes | None
+        self, schunk: Reading, nchunk: int, cratio: float, special: SpecialValue, value: bytes | None
     ) -> None:
         self._schunk = schunk
         self.nchunk = nchunk

@@ -14,26 +14,9 @@ from .params import DParams, default_dparams
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from .schunk import _Source
-
 
 class Pickled(Editing):
     """The part of SChunk that tells others how to make the same."""
-
-    _source: _Source
-    _dparams: DParams
-
-    if TYPE_CHECKING:
-
-        @property
-        def dparams(self) -> DParams: ...
-        @dparams.setter
-        def dparams(self, value: Any) -> None: ...
-        @property
-        def mode(self) -> str: ...
-        @property
-        def mmap_mode(self) -> str | None: ...
-        def to_cframe(self) -> bytes: ...
 
     def __setstate__(self, nthreads: int) -> None:
         self.dparams = DParams(nthreads)
@@ -70,7 +53,7 @@ class Pickled(Editing):
         if self.is_writable and not self.is_in_transaction:
             self.flush()
         changes = self.locking and self.mode != "r"
-        return self.place, "a" if changes else "r", self._source.offset
+        return self.place, "a" if changes else "r", self._origin.offset
 
     def _kept_for_others(self, mode: str) -> dict[str, Any]:
         """Keywords of open() for others who open it, with a mode, to find the same as here."""

@@ -8,26 +8,24 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-import time
 import weakref
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from . import _ffi, limits, params
-from ._ffi import check, check_call, ffi, in_buffer, lib, new_error, out_buffer, uninterrupted
+from ._ffi import check, ffi, in_buffer, lib, new_error, uninterrupted
 from .blocks import block
 from .callbacks import Callbacks
 from .edit import Editing
-from .errors import ChunkIndexError, FrameExistsError, LimitError, ParameterError
-from .facts import ChunkInfo, Explained, Report, codec_summary, human
-from .handles import INFO, MAX_SECONDS, Handle, again_when_changed, new_out
+from .errors import FrameExistsError, LimitError, ParameterError
+from .facts import Explained, Report, codec_summary, human
+from .handles import Handle, again_when_changed, new_out
 from .meta import Meta, VLMeta, check_name, encode
 from .params import (
     CParams,
     DParams,
     Keeping,
-    SpecialValue,
     Storage,
     to_cparams,
     to_dparams,
@@ -35,6 +33,7 @@ from .params import (
     to_int,
 )
 from .pickles import Pickled
+from .read import Origin
 from .replacing import check_removable
 from .vlblocks import VLBlocks
 
@@ -57,19 +56,6 @@ vlmeta = VLMeta  # its name in Python-Blosc2
 _KEYWORDS = ("cparams", "dparams", "storage")
 _STORAGE_FIELDS = params.field_names(Storage)
 _SAFETY_FIELDS = ("durability", "checksums", "limits")
-
-
-class _Source(NamedTuple):
-    """Where an SChunk was opened from."""
-
-    urlpath: str | None
-    contiguous: bool
-    keep: Any = None  # memory that the C object borrows, or the object that it reads from
-    offset: int = 0
-    mmap_mode: str | None = None
-    locking: bool = False
-    place: str = ""  # urlpath, absolute, for when the working directory is another one
-    mode: str = "a"
 
 
 def split_storage(kwargs: dict[str, Any], where: str, error: type[Exception]) -> Keeping:
@@ -97,7 +83,7 @@ def _check_may_replace(storage: Storage) -> None:
         raise exc
 
 
-class SChunk(Pickled, Editing, Callbacks, VLBlocks, Explained):
+class SChunk(Pickled, Callbacks, VLBlocks, Explained):
     """A sequence of compressed chunks that reads like one long run of items.
 
     Parameters
@@ -175,7 +161,7 @@ class SChunk(Pickled, Editing, Callbacks, VLBlocks, Explained):
             raise ParameterError(f"mode 'r' opens what is there, and there is no {path}", field="mode")
         place = params.absolute(path)
         handle = open_handle(path, place, "r", 0, storage.mmap_mode, storage.locking, storage.limits)
-        source = _Source(
+        source = Origin(
             path,
             os.path.isfile(path),
             mmap_mode=storage.mmap_mode,
@@ -204,7 +190,7 @@ class SChunk(Pickled, Editing, Callbacks, VLBlocks, Explained):
         return self
 
     @classmethod
-    def _wrap(cls, handle: Handle, source: _Source, kwargs: Mapping[str, Any]) -> SChunk:
+    def _wrap(cls, handle: Handle, source: Origin, kwargs: Mapping[str, Any]) -> SChunk:
         self = cls.__new__(cls)
         self._attach(handle, source, kwargs)
         return self
@@ -252,7 +238,7 @@ class SChunk(Pickled, Editing, Callbacks, VLBlocks, Explained):
         c.meta_contents = c_contents = ffi.new("void *[]", contents)
         c.meta_lens = c_lens = ffi.new("uint32_t[]", [len(content) for content in contents])
         out, err = new_out(), new_error()
-        self._source = _Source(
+        self._origin = Origin(
             path,
             bool(storage.contiguous),
             mmap_mode=mmap_mode,
@@ -277,10 +263,10 @@ class SChunk(Pickled, Editing, Callbacks, VLBlocks, Explained):
         self._held = []
         self._dparams = dparams
 
-    def _attach(self, handle: Handle, source: _Source, kwargs: Mapping[str, Any]) -> None:
+    def _attach(self, handle: Handle, source: Origin, kwargs: Mapping[str, Any]) -> None:
         self.handle = handle
         self._held = []
-        self._source = source
+        self._origin = source
         self.handle.owner = weakref.ref(self)  # last: other threads ask it for its place
         self._c_nthreads = _ffi.threads.nthreads
         dparams = kwargs.get("dparams")
@@ -307,92 +293,6 @@ class SChunk(Pickled, Editing, Callbacks, VLBlocks, Explained):
             raise
 
     # ---- facts -------------------------------------------------------------
-
-    def c_info(self, ptr: Any = None) -> Any:
-        """The b2c_schunk_info of now, not to be changed; `ptr` when the caller holds the handle."""
-        if ptr is None:
-            return self.handle.info()
-        info = ffi.new(INFO)
-        lib.b2c_schunk_info_get(ptr, info)
-        return info
-
-    @property
-    def nchunks(self) -> int:
-        """Number of chunks."""
-        nchunks: int | None = self.handle.calls.nchunks
-        return int(self.c_info().nchunks) if nchunks is None else nchunks
-
-    @property
-    def nbytes(self) -> int:
-        """Decoded size of all chunks in bytes."""
-        nbytes: int | None = self.handle.calls.nbytes
-        return int(self.c_info().nbytes) if nbytes is None else nbytes
-
-    @property
-    def cbytes(self) -> int:
-        """Stored size of all chunks in bytes."""
-        cbytes: int | None = self.handle.calls.cbytes
-        return int(self.c_info().cbytes) if cbytes is None else cbytes
-
-    @property
-    def cratio(self) -> float:
-        """nbytes / cbytes; 0.0 when there is nothing."""
-        cratio: float | None = self.handle.calls.cratio
-        if cratio is None:
-            info = self.c_info()
-            cratio = info.nbytes / info.cbytes if info.cbytes else 0.0
-        return cratio
-
-    @property
-    def chunksize(self) -> int:
-        """Decoded size of a chunk in bytes; 0 when they vary."""
-        chunksize: int | None = self.handle.calls.chunksize
-        return max(int(self.c_info().chunksize), 0) if chunksize is None else chunksize
-
-    @property
-    def chunkshape(self) -> int:
-        """Items of a chunk; 0 when they vary."""
-        return self.chunksize // self.typesize
-
-    @property
-    def blocksize(self) -> int:
-        """Bytes of a block as asked for; 0: chosen for each chunk."""
-        blocksize: int | None = self.handle.calls.blocksize
-        return int(self.c_info().blocksize) if blocksize is None else blocksize
-
-    @property
-    def typesize(self) -> int:
-        """Bytes of an item."""
-        typesize: int | None = self.handle.calls.typesize
-        return int(self.c_info().typesize) if typesize is None else typesize
-
-    @property
-    def urlpath(self) -> str | None:
-        """Path of the file or directory; None in memory."""
-        return self._source.urlpath
-
-    @property
-    def place(self) -> str:
-        """`urlpath`, absolute, for when the working directory is another one; "" in memory."""
-        return self._source.place
-
-    @property
-    def contiguous(self) -> bool:
-        """Whether it is kept as one frame."""
-        return self._source.contiguous
-
-    @property
-    def is_writable(self) -> bool:
-        """Whether it can be changed."""
-        return self.handle.damage is None and bool(self.c_info().is_writable)
-
-    @property
-    def damage(self) -> dict[int, BaseException]:
-        """Damaged chunks that were read as zeros so far, and what is wrong with each.
-
-        Empty without ``open(on_damage="fill")``.
-        """
-        return dict(self.handle.damage or {})
 
     @property
     def is_legacy(self) -> bool:
@@ -431,15 +331,6 @@ class SChunk(Pickled, Editing, Callbacks, VLBlocks, Explained):
 
         self.handle.edit(set_cparams)
         self._c_nthreads = new.nthreads
-
-    @property
-    def dparams(self) -> DParams:
-        """Parameters of reading.  Settable."""
-        return DParams(self._dparams.nthreads)
-
-    @dparams.setter
-    def dparams(self, value: DParams | Mapping[str, Any]) -> None:
-        self._dparams = to_dparams(value)
 
     def get_cparams(self) -> CParams:
         """As `cparams`."""
@@ -496,13 +387,6 @@ class SChunk(Pickled, Editing, Callbacks, VLBlocks, Explained):
         """A report to print."""
         return Report(self.info_items)
 
-    def __len__(self) -> int:
-        nitems: int | None = self.handle.calls.nitems
-        if nitems is None:
-            info = self.c_info()
-            nitems = int(info.nbytes // info.typesize)
-        return nitems
-
     def __repr__(self) -> str:
         if self.handle.is_closed:
             return "SChunk(closed)"
@@ -511,251 +395,6 @@ class SChunk(Pickled, Editing, Callbacks, VLBlocks, Explained):
             f"SChunk(nchunks={self.nchunks}, nbytes={self.nbytes}, typesize={self.typesize}, "
             f"{codec_summary(self.cparams)}, {self.cratio:.1f}x{place})"
         )
-
-    # ---- reading -----------------------------------------------------------
-
-    def reading(self, call: Callable[[Any], T]) -> T:
-        """What `call` gives with the pointer; all that it reads is of one committed state.
-
-        Beside a writer it is called again when the room of chunks was used for others meanwhile.
-        """
-        if self.handle.damage is not None:
-            return self._around_damage(call)
-        if not self.handle.may_outdate:
-            with self.handle as ptr:
-                return call(ptr)
-        end = time.monotonic() + MAX_SECONDS
-        while time.monotonic() < end:
-            try:
-                with self.handle as ptr:
-                    result = call(ptr)
-                    if lib.b2c_schunk_is_current(ptr):
-                        return result
-            except Exception:
-                if self.handle.recheck(self.urlpath):
-                    raise
-            else:
-                if self.handle.recheck(self.urlpath):
-                    return result
-        raise BlockingIOError(
-            errno.EAGAIN, "changes faster than it can be read; open it with locking=True", self.urlpath
-        )
-
-    def settle_damage(self) -> None:
-        """Fill what is damaged, if that was asked for, before the chunks are used as they are stored."""
-        if self.handle.damage is None:
-            return
-        at_once = 64  # so that it can be interrupted
-        nsound, ignored = ffi.new("uint64_t *"), ffi.new("uint64_t *")
-        ctx, nchunk = _ffi.context(self._dparams.nthreads), 0
-        while nchunk < self.nchunks:
-            with self.handle as ptr:
-                status = lib.b2c_schunk_verify_chunks(ptr, ctx, nchunk, at_once, nsound, ignored, new_error())
-            nchunk += int(nsound[0])
-            if status != lib.B2C_OK:
-                self.decompress_chunk(nchunk)  # fills it
-                nchunk += 1
-
-    def _around_damage(self, call: Callable[[Any], T]) -> T:
-        while True:  # each time without the damaged chunks that the one before has found
-            known = len(self.handle.damage or ())
-            with _ffi.collecting_damage(self.urlpath) as found:
-                try:
-                    with self.handle as ptr:
-                        return call(ptr)
-                except Exception as exc:
-                    failures = found() or [exc]
-            self.handle.fill(failures, known, self.urlpath)
-
-    def _chunk_info(self, ptr: Any, nchunk: int) -> Any:
-        info, err = ffi.new("b2c_chunk_info *"), new_error()
-        check(lib.b2c_schunk_chunk_info(ptr, nchunk, info, err), err, self.urlpath)
-        return info
-
-    def decompress_chunk(self, nchunk: int, dst: Buffer | None = None) -> bytes | None:
-        """The data of a chunk as bytes, or written to `dst` (then None).
-
-        Raises
-        ------
-        ChunkIndexError : there is no such chunk
-        ValueError : dst is too small
-        CorruptError : the chunk is damaged
-        """
-        calls = self.handle.calls
-        data = calls.decompress_chunk(nchunk) if dst is None else calls.decompress_chunk(nchunk, dst)
-        if type(data) is bytes:
-            return data
-        if data is not True:
-            check_call(data, self.urlpath)
-            return self._decode_long(self._number(nchunk), dst)
-        return None
-
-    def _decode_long(self, number: int, dst: Buffer | None) -> bytes | None:
-        if dst is None:
-            return self._decode_new(number)
-        out = out_buffer(dst)
-        self.reading(lambda ptr: self._decode(ptr, number, out, len(out)))
-        return None
-
-    def _decode_new(self, number: int) -> bytes:
-        def decode(ptr: Any) -> bytes:
-            nbytes = int(self._chunk_info(ptr, number).nbytes)
-            limits.check_result(nbytes, self.handle)
-            return _ffi.bytes_from(nbytes, lambda out: self._decode(ptr, number, out, nbytes))
-
-        return self.reading(decode)
-
-    def _decode(self, ptr: Any, number: int, out: Any, room: int) -> None:
-        ctx, _, done, err, is_taken = _ffi.call_for(self._dparams.nthreads, room)
-        status = lib.b2c_schunk_decode_chunk(ptr, ctx, number, out, room, done, err)
-        if status == lib.B2C_E_OUTPUT_SIZE:
-            raise ParameterError(
-                f"dst holds {room} bytes, chunk {number} decompresses to {done[0]}",
-                field="dst",
-                expected=done[0],
-                actual=room,
-            )
-        if status:
-            check(status, err, self.urlpath)
-        is_taken[0] = False
-
-    def get_chunk(self, nchunk: int) -> bytes:
-        """The stored bytes of a chunk; ChunkIndexError when there is no such chunk."""
-        chunk = self.handle.calls.get_chunk(nchunk)
-        if type(chunk) is bytes:
-            return chunk
-        return self._get_chunk_long(chunk, self._number(nchunk))
-
-    def _get_chunk_long(self, given: Any, number: int) -> bytes:
-        check_call(given, self.urlpath)
-
-        def get(ptr: Any) -> bytes:
-            def call(dst: Any, cap: int, need: Any, err: Any) -> int:
-                return int(lib.b2c_schunk_get_chunk(ptr, number, dst, cap, need, err))
-
-            return _ffi.sized_bytes(call, int(self._chunk_info(ptr, number).cbytes), self.urlpath)
-
-        return self.reading(get)
-
-    get_lazychunk = get_chunk
-
-    def _item_range(self, start: int | None, stop: int | None) -> tuple[int, int, int]:
-        info = self.c_info()
-        first, last, _ = slice(start, stop).indices(int(info.nbytes // info.typesize))
-        return first, max(last, first), int(info.typesize)
-
-    def _read(self, at: int, nbytes: int, out: Any) -> None:
-        err, ctx = new_error(), _ffi.context(self._dparams.nthreads, nbytes)
-
-        def read(ptr: Any) -> None:
-            check(lib.b2c_schunk_read(ptr, ctx, at, nbytes, out, nbytes, err), err, self.urlpath)
-
-        self.reading(read)
-
-    def get_slice(
-        self, start: int | None = 0, stop: int | None = None, out: Buffer | None = None
-    ) -> bytes | None:
-        """Items `start` to `stop` (excluded; as in Python slices), as bytes or into `out`.
-
-        Raises
-        ------
-        ValueError : out is too small
-        CorruptError : a chunk is damaged
-        """
-        calls, key = self.handle.calls, slice(start, stop)
-        data = calls.items(key) if out is None else calls.items(key, out)
-        if type(data) is bytes:
-            return data
-        return None if data is True else self._get_long(data, start, stop, out)
-
-    def _get_long(self, given: Any, start: int | None, stop: int | None, out: Buffer | None) -> bytes | None:
-        check_call(given, self.urlpath)
-        while True:
-            planned = self._item_range(start, stop)
-            try:
-                return self._get_range(*planned, out)
-            except ChunkIndexError:  # it may have become shorter meanwhile
-                if self._item_range(start, stop) == planned:
-                    raise
-
-    def _get_range(self, first: int, last: int, typesize: int, out: Buffer | None) -> bytes | None:
-        nbytes = (last - first) * typesize
-        if out is None:
-            limits.check_result(nbytes, self.handle)
-            return _ffi.bytes_from(nbytes, lambda dst: self._read(first * typesize, nbytes, dst))
-        dst = out_buffer(out, "out")
-        if len(dst) < nbytes:
-            raise ParameterError(
-                f"out holds {len(dst)} bytes, the slice has {nbytes}",
-                field="out",
-                expected=nbytes,
-                actual=len(dst),
-            )
-        self._read(first * typesize, nbytes, dst)
-        return None
-
-    def read_into(self, out: Buffer, start: int = 0) -> None:
-        """Fill `out` with the data from item `start` on; ValueError when there is less."""
-        dst, typesize = out_buffer(out, "out"), self.typesize
-        if start < 0 or start * typesize + len(dst) > self.nbytes:
-            raise ParameterError(f"there are no {len(dst)} bytes from item {start} on", field="out")
-        self._read(start * typesize, len(dst), dst)
-
-    def __getitem__(self, key: int | slice) -> bytes:
-        data = self.handle.calls.items(key)
-        if type(data) is not bytes:
-            data = self._get_long(data, *self._key(key), None)
-            assert data is not None
-        return data
-
-    def iterchunks(self, dtype: Any) -> Iterator[np.ndarray[Any, Any]]:
-        """The chunks in turn, as arrays of `dtype`."""
-        import numpy as np
-
-        dtype = np.dtype(dtype)
-        for nchunk in range(self.nchunks):
-            data = self.decompress_chunk(nchunk)
-            assert data is not None
-            yield np.frombuffer(data, dtype)
-
-    def iterchunks_info(self) -> Iterator[ChunkInfo]:
-        """Facts of the chunks in turn, without decoding them."""
-        for nchunk in range(self.nchunks):
-            yield self.chunk_facts(nchunk)
-
-    def chunk_facts(self, nchunk: int) -> ChunkInfo:
-        """Facts of one chunk; ChunkIndexError when there is no such chunk."""
-        nchunk = self._number(nchunk)
-        given = self.handle.calls.chunk_info(nchunk)
-        if given is None or len(given) < 3:
-            check_call(given, self.urlpath)
-            info = self.reading(lambda ptr: self._chunk_info(ptr, nchunk))
-            given = info.nbytes, info.cbytes, info.special
-        nbytes, cbytes, kind = given
-        special = SpecialValue(kind)
-        value = None
-        if special is SpecialValue.VALUE:
-            value = self.get_chunk(nchunk)[params.EXTENDED_HEADER_LENGTH :]
-        cratio = nbytes / cbytes if cbytes else 0.0
-        return ChunkInfo(self, nchunk, cratio, special, value)
-
-    def to_cframe(self) -> bytes:
-        """All of it as one contiguous frame."""
-        need, err = ffi.new("size_t *"), new_error()
-
-        def store(ptr: Any) -> bytes:
-            status = lib.b2c_schunk_to_frame(ptr, ffi.NULL, 0, need, err)
-            if status != lib.B2C_E_OUTPUT_SIZE:
-                check(status, err, self.urlpath)
-
-            def fill(out: Any) -> None:
-                status = lib.b2c_schunk_to_frame(ptr, out, need[0], need, err)
-                check(status, err, self.urlpath)
-
-            return _ffi.bytes_from(int(need[0]), fill)
-
-        self.settle_damage()
-        return self.reading(store)
 
     @again_when_changed
     def copy(self, cparams: CParams | Mapping[str, Any] | None = None, **kwargs: Any) -> SChunk:
@@ -787,26 +426,6 @@ class SChunk(Pickled, Editing, Callbacks, VLBlocks, Explained):
         return new
 
     # ---- life --------------------------------------------------------------
-
-    @property
-    def mode(self) -> str:
-        """The mode that it was opened or made with."""
-        return self._source.mode
-
-    @property
-    def mmap_mode(self) -> str | None:
-        """The mmap_mode that it was opened with."""
-        return self._source.mmap_mode
-
-    @property
-    def locking(self) -> bool:
-        """Whether it takes its lock file for every call."""
-        return self._source.locking
-
-    @property
-    def must_look(self) -> bool:
-        """Whether what is known of it may be outdated: only who has held the handle knows."""
-        return self._source.locking or self.handle.is_untold
 
     def refresh(self) -> bool:
         """See what another handle or process has written; True when there is something new.
@@ -840,7 +459,7 @@ class SChunk(Pickled, Editing, Callbacks, VLBlocks, Explained):
 
 def borrowed(handle: Handle) -> SChunk:
     """An SChunk for a handle that has none, for as long as the handle lives."""
-    return SChunk._wrap(handle, _Source(handle.writes_to, True), {})
+    return SChunk._wrap(handle, Origin(handle.writes_to, True), {})
 
 
 def memoryview_itemsize(data: Any) -> int:
@@ -875,7 +494,7 @@ def schunk_from_cframe(
     """
     params.check_deserialize(deserialize)
     handle, keep = handle_from_cframe(cframe, copy, limits)
-    return SChunk._wrap(handle, _Source(None, True, keep), {})
+    return SChunk._wrap(handle, Origin(None, True, keep), {})
 
 
 def get_slice_nchunks(

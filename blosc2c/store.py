@@ -17,8 +17,9 @@ from .errors import FormatError, ParameterError
 from .handles import Handle, new_out, writers
 from .ndarray import NDArray
 from .params import Keeping, to_path
+from .read import Origin
 from .reader import is_readable, open_reader
-from .schunk import SChunk, _Source, handle_from_cframe
+from .schunk import SChunk, handle_from_cframe
 
 if TYPE_CHECKING:
     from ._ffi import Buffer
@@ -196,7 +197,7 @@ def _open_as_told(urlpath: Path | None, mode: str | None, offset: int, kwargs: d
             raise ParameterError("on_damage='fill' is for files and directories", field="on_damage")
         if mode != "r" or mmap_mode or locking or "member" in kwargs:
             raise ParameterError("objects can only be read from: mode 'r', no mapping, no lock", field="mode")
-        source = _Source(None, True, urlpath, offset, mode="r")
+        source = Origin(None, True, urlpath, offset, mode="r")
         return _keep(SChunk._wrap(open_reader(urlpath, offset, kwargs.get("limits")), source, kwargs), kwargs)
     path = to_path(urlpath)
     locking = params.wants_lock(locking, mmap_mode)
@@ -207,7 +208,7 @@ def _open_as_told(urlpath: Path | None, mode: str | None, offset: int, kwargs: d
         return containers.open_member(path, member, kwargs)
     schunk = _open_path(path, mode, offset, mmap_mode, locking, fills, kwargs)
     if empties and schunk.is_array:
-        schunk._source = schunk._source._replace(mode="w")
+        schunk._origin = schunk._origin._replace(mode="w")
     elif empties:
         schunk = _emptied(schunk)
     schunk = _keep(schunk, kwargs)
@@ -232,7 +233,7 @@ def _open_path(
         if offset == 0:
             containers.refuse_whole(path)
         raise
-    source = _Source(path, _is_contiguous(handle, path), None, offset, mmap_mode, locking, place, mode)
+    source = Origin(path, _is_contiguous(handle, path), None, offset, mmap_mode, locking, place, mode)
     return SChunk._wrap(handle, source, kwargs)
 
 
@@ -297,7 +298,7 @@ def from_cframe(
     """The NDArray or SChunk in the bytes of a frame; see schunk_from_cframe()."""
     params.check_deserialize(deserialize)
     handle, keep = handle_from_cframe(cframe, copy, limits)
-    return _shown(SChunk._wrap(handle, _Source(None, True, keep), {}))
+    return _shown(SChunk._wrap(handle, Origin(None, True, keep), {}))
 
 
 def ndarray_from_cframe(
@@ -306,4 +307,4 @@ def ndarray_from_cframe(
     """The NDArray in the bytes of a frame; FormatError when it holds no array."""
     params.check_deserialize(deserialize)
     handle, keep = handle_from_cframe(cframe, copy, limits)
-    return NDArray._from_schunk(SChunk._wrap(handle, _Source(None, True, keep), {}))
+    return NDArray._from_schunk(SChunk._wrap(handle, Origin(None, True, keep), {}))

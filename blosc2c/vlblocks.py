@@ -12,14 +12,13 @@ from typing import TYPE_CHECKING, Any
 from . import _ffi
 from ._ffi import check, ffi, in_buffer, lib, new_error
 from .compress import decompress2
+from .edit import Editing
 from .errors import ChunkIndexError
-from .handles import Handle
 from .limits import check_result
 from .params import MAX_COUNT, compiled_cparams
 
 if TYPE_CHECKING:
     from ._ffi import Buffer
-    from .params import DParams
 
 _FIRST_GUESS = 64  # of the number of blocks
 
@@ -112,23 +111,8 @@ def vldecompress_block(src: Buffer, nblock: int) -> bytes:
     return _ffi.sized_bytes(call, _ffi.SMALL_NBYTES, check_size=check_result)
 
 
-class VLBlocks:
+class VLBlocks(Editing):
     """The part of SChunk for chunks of blocks that have sizes of their own."""
-
-    handle: Handle
-    _c_nthreads: int
-    _dparams: DParams
-
-    if TYPE_CHECKING:
-
-        @property
-        def urlpath(self) -> str | None: ...
-        @property
-        def nchunks(self) -> int: ...
-        def reading(self, call: Any) -> Any: ...
-        def _decode(self, ptr: Any, nchunk: int, out: Any, nbytes: int) -> None: ...
-        def _edit(self, function: Any, *args: Any) -> int: ...
-        def _number(self, nchunk: int) -> int: ...
 
     def append_vlblocks(self, blocks: Iterable[Buffer]) -> int:
         """Append a chunk of buffers, see vlcompress(); returns nchunks.

@@ -218,7 +218,7 @@ class Counted:
 @pytest.fixture
 def counted(monkeypatch):
     counted = Counted(blosc2c._ffi.lib)
-    for module in ("blosc2c.schunk", "blosc2c.ndarray"):
+    for module in ("blosc2c.read", "blosc2c.ndarray"):
         monkeypatch.setattr(f"{module}.lib", counted)
     return counted
 
