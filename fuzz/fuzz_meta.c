@@ -76,12 +76,12 @@ static void check_all(const b2c_schunk *s, const b2c_schunk *t)
     FUZZ_REQUIRE(info.nmeta == now.nmeta && info.nvlmeta == now.nvlmeta);
     for (uint32_t i = 0; i < info.nmeta; i++) {
         FUZZ_REQUIRE(b2c_schunk_meta_name(s, i, name, NULL) == B2C_OK);
-        FUZZ_REQUIRE(name[0] != '\0' && memchr(name, 0, sizeof name) != NULL);
+        FUZZ_REQUIRE(memchr(name, 0, sizeof name) != NULL);
         check_value(s, t, name, get_meta);
     }
     for (uint32_t i = 0; i < info.nvlmeta; i++) {
         FUZZ_REQUIRE(b2c_schunk_vlmeta_name(s, i, name, NULL) == B2C_OK);
-        FUZZ_REQUIRE(name[0] != '\0' && memchr(name, 0, sizeof name) != NULL);
+        FUZZ_REQUIRE(memchr(name, 0, sizeof name) != NULL);
         check_value(s, t, name, get_vlmeta);
     }
     FUZZ_REQUIRE(b2c_schunk_meta_name(s, info.nmeta, name, NULL) != B2C_OK);

@@ -5,6 +5,7 @@
 #include "frame.h"
 #include "checksum.h"
 #include "mutate.h"
+#include "store_file.h"
 
 enum {
     MAX_METAS = 24,
@@ -83,7 +84,7 @@ static int change_section(named *v, int n, bool is_vl)
         break;
     case 2:
         if (n > 0) {
-            v[i].name_len = (uint8_t)mut_bytes(v[i].name, v[i].name_len, 31);
+            v[i].name_len = mut_chance(4) ? 0 : (uint8_t)mut_bytes(v[i].name, v[i].name_len, 31);
         }
         break;
     default:
@@ -340,22 +341,35 @@ static void fix(const parts *f, size_t index_at, size_t trailer_at, uint32_t wha
     }
 }
 
+/* How much room in front of the index nobody names; see store_file_room.c. */
+static void put_note(size_t payload_at, mut_buf *out)
+{
+    const uint64_t at = out->n - payload_at;
+    uint8_t note[B2I_DEAD_LEN];
+    b2i_file_dead_make(at, mut_chance(2) ? mut_random((uint32_t)at + 17) : mut_number(64), note);
+    mut_put(out, note, sizeof note);
+}
+
 bool mut_frame(b2i_span frame, mut_buf *out)
 {
     static parts f;
-    uint32_t what = 1 + mut_random(9);
+    uint32_t what = 1 + mut_random(10);
     out->n = 0;
     if (!split(frame, &f)) {
         return false;
     }
     put_header(&f, what, out);
+    const size_t payload_at = out->n;
     if (what == 4) {
         change_entries(&f);
     }
-    if (what > 5) {
+    if (what > 5 && what < 10) {
         change_chunk(&f, out);
     } else {
         mut_put(out, f.payload.p, f.payload.n);
+    }
+    if (what == 10 && f.payload.n > 0) {
+        put_note(payload_at, out);
     }
     size_t index_at = out->n;
     put_index(&f, what == 4 || what > 5, out);
