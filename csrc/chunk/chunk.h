@@ -51,6 +51,8 @@ b2c_status b2i_chunk_head_check_limit(const b2i_chunk_head *head, const b2c_limi
  * chunks as if they had blocks of blocksize.  VL blocks do not count.
  */
 uint32_t b2i_chunk_head_nparts(const b2i_chunk_head *head);
+/* Whether it has several, surely those that the header tells of: see b2i_chunk_open(). */
+bool b2i_chunk_head_has_parts(const b2i_chunk_head *head);
 
 /* The public facts of a header. */
 void b2i_chunk_info_from_head(const b2i_chunk_head *head, b2c_chunk_info *info);

@@ -37,6 +37,11 @@ uint32_t b2i_chunk_head_nparts(const b2i_chunk_head *h)
                                          : h->nblocks;
 }
 
+bool b2i_chunk_head_has_parts(const b2i_chunk_head *h)
+{
+    return b2i_chunk_head_nparts(h) > 1 && h->blocksize % h->typesize == 0;
+}
+
 void b2i_chunk_part_at(const b2i_chunk *chunk, uint32_t i, uint32_t *at, uint32_t *n)
 {
     if (chunk->head.nblocks > 0) {

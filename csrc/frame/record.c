@@ -31,7 +31,7 @@ static uint32_t tag_of(b2i_entry entry)
 
 static bool has_parts(const b2i_chunk_head *head)
 {
-    return head->cbytes > PARTS_MIN_LEN && b2i_chunk_head_nparts(head) > 1;
+    return head->cbytes > PARTS_MIN_LEN && b2i_chunk_head_has_parts(head);
 }
 
 static size_t parts_len(const b2i_chunk_head *head)
@@ -76,9 +76,8 @@ b2c_status b2i_records_make(b2i_span chunk, b2i_entry entry, b2i_span redo, bool
     bool parts = has_parts(&head);
     if (parts) {
         B2I_TRY(b2i_chunk_open(&source, NULL, &c, err));
-        parts = c.head.nblocks == head.nblocks; /* else it is one that is read in another way */
     }
-    unsigned flags = (head.cbytes > PARTS_MIN_LEN && parts ? B2I_RECORD_FLAG_PARTS : 0u) |
+    unsigned flags = (parts ? B2I_RECORD_FLAG_PARTS : 0u) |
                      (redo.n > 0 ? B2I_RECORD_FLAG_REDO : 0u) |
                      (for_log ? B2I_RECORD_FLAG_LOG : 0u);
     b2c_status st = B2C_OK;

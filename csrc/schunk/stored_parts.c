@@ -140,16 +140,12 @@ static b2c_status make_source(const b2c_schunk *s, uint64_t nchunk, b2i_stored_c
  */
 #define WHOLE_READ_MAX 65536u
 
-/*
- * Larger ones have a checksum for each block, unless they have no or one block, or VL blocks, or
- * blocks that may be others than the header tells: see b2i_chunk_open().
- */
+/* Larger ones have a checksum for each block, unless they have no parts. */
 static bool is_read_whole(const b2i_store *store, const b2i_chunk_head *head)
 {
-    bool has_parts = b2i_chunk_head_nparts(head) > 1 && head->blocksize % head->typesize == 0;
     bool is_checked =
         store->ops->check != NULL && store->verifies && (store->is_trusted || store->is_complete);
-    return head->cbytes <= WHOLE_READ_MAX || (is_checked && !has_parts);
+    return head->cbytes <= WHOLE_READ_MAX || (is_checked && !b2i_chunk_head_has_parts(head));
 }
 
 static b2c_status open_payload(const b2c_schunk *s, const b2c_limits *limits, b2i_source *source,

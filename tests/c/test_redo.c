@@ -1073,6 +1073,66 @@ static void test_flush(void)
     CHECK_EQ(b2c_schunk_close(s, &err), B2C_OK);
 }
 
+/* ---- chunks whose blocks are others than the header tells ---- */
+
+enum { ODD_SIZE = 100, ODD_CUT = 99, ODD_NBLOCKS = 800, ODD_NBYTES = ODD_CUT * ODD_NBLOCKS };
+enum { ODD_STARTS = 32, ODD_STREAM = 4 + ODD_CUT };
+enum { ODD_CBYTES = ODD_STARTS + ODD_NBLOCKS * (4 + ODD_STREAM) };
+
+/* Raw blocks that were cut below the block size, at a multiple of the type size: 800, not 792. */
+static void make_odd(uint8_t chunk[ODD_CBYTES], uint64_t i)
+{
+    static const uint8_t start[] = { 5, 1, 0x15, 3 };
+    uint64_t seed = 177 + i;
+    memset(chunk, 0, ODD_STARTS);
+    memcpy(chunk, start, sizeof start);
+    b2i_st32le(chunk + 4, ODD_NBYTES);
+    b2i_st32le(chunk + 8, ODD_SIZE);
+    b2i_st32le(chunk + 12, ODD_CBYTES);
+    for (uint32_t k = 0; k < ODD_NBLOCKS; k++) {
+        uint32_t at = ODD_STARTS + 4 * ODD_NBLOCKS + ODD_STREAM * k;
+        b2i_st32le(chunk + ODD_STARTS + 4 * k, at);
+        b2i_st32le(chunk + at, ODD_CUT);
+        for (uint32_t j = 4; j < ODD_STREAM; j++) {
+            chunk[at + j] = (uint8_t)harness_random(&seed);
+        }
+    }
+}
+
+/* Such chunks are all there after a kill, and a packed frame has no byte that nobody wrote. */
+static void test_odd_blocks(uint8_t storage)
+{
+    enum { NODD = 3, CAP = NODD * (ODD_CBYTES + 8192) };
+    static uint8_t chunk[ODD_CBYTES], got[ODD_CBYTES], frames[2][CAP];
+    size_t len[2] = { 0 };
+    remove_path(live);
+    b2c_schunk *s = make(storage, live, ODD_NBYTES);
+    for (uint64_t i = 0; i < NODD; i++) {
+        make_odd(chunk, i);
+        CHECK_EQ(b2c_schunk_append_chunk(s, chunk, sizeof chunk, &err), B2C_OK);
+        if (i == 0) {
+            CHECK_EQ(b2c_schunk_flush(s, &err), B2C_OK);
+        }
+    }
+    copy_path(live, left);
+    for (int k = 0; k < 2; k++) {
+        memset(frames[k], k, CAP);
+        CHECK_EQ(b2c_schunk_to_frame(s, frames[k], CAP, &len[k], &err), B2C_OK);
+    }
+    CHECK(len[0] == len[1] && memcmp(frames[0], frames[1], len[0]) == 0);
+    b2c_schunk_free(s);
+    CHECK_EQ(open_left(B2C_OPEN_UPDATE, NULL, &s), B2C_OK);
+    CHECK_EQ(nchunks_of(s), NODD);
+    for (uint64_t i = 0; i < nchunks_of(s); i++) {
+        make_odd(chunk, i);
+        CHECK_EQ(b2c_schunk_get_chunk(s, i, got, sizeof got, &len[0], &err), B2C_OK);
+        CHECK(len[0] == sizeof chunk && memcmp(got, chunk, sizeof chunk) == 0);
+        CHECK_EQ(b2c_schunk_decode_chunk(s, ctx, i, frames[0], CAP, &len[0], &err), B2C_OK);
+        CHECK_EQ(frames[0][0], chunk[ODD_STARTS + 4 * ODD_NBLOCKS + 4]);
+    }
+    b2c_schunk_free(s);
+}
+
 int main(void)
 {
     make_root(root, sizeof root);
@@ -1094,6 +1154,7 @@ int main(void)
         test_damage_unseen(storages[i]);
         test_opening_beside(storages[i], true);
         test_opening_beside(storages[i], false);
+        test_odd_blocks(storages[i]);
     }
     for (int moves_slots = 0; moves_slots <= 1; moves_slots++) {
         test_made_up_end(0, moves_slots);
