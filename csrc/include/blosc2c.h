@@ -516,7 +516,11 @@ B2C_API B2C_MUST_USE b2c_status b2c_schunk_open_io(const b2c_io_table *io, uint6
                                                    const b2c_limits *limits, b2c_schunk **schunk,
                                                    b2c_error *err);
 
-/* Writes what is pending and closes; the schunk is freed also on failure. */
+/*
+ * Writes what is pending and closes; the schunk is freed also on failure.  With B2C_OPEN_LOCK every
+ * edit is stored before: when this thread holds the lock through another handle, the file is closed
+ * without being packed.
+ */
 B2C_API B2C_MUST_USE b2c_status b2c_schunk_close(b2c_schunk *schunk, b2c_error *err);
 
 /* Closes without reporting failures; NULL is fine. */

@@ -49,7 +49,7 @@ b2c_status b2i_schunk_close(b2c_schunk *s, b2c_error *err)
     }
     if (st != B2C_OK || changed) {
         b2i_schunk_abandon(s); /* every edit was stored when the lock was released */
-        if (st == B2C_OK || why.sys_errno == EINTR) {
+        if (st == B2C_OK || st == B2C_E_LOCKED || why.sys_errno == EINTR) {
             return B2C_OK; /* somebody else may pack it */
         }
         if (err != NULL) {

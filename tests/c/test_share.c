@@ -122,6 +122,13 @@ static void test_who_holds_it(void)
     CHECK_EQ(b2c_schunk_unlock(a, &err), B2C_OK);
     CHECK_EQ(b2c_schunk_lock(b, 1, NULL, &err), B2C_E_LOCKED);
     CHECK_EQ(b2c_schunk_unlock(r, &err), B2C_OK);
+    b2c_schunk *c = open_as(path, B2C_OPEN_UPDATE | B2C_OPEN_LOCK);
+    CHECK_EQ(b2c_schunk_append(c, ctx, data, CHUNK, &err), B2C_OK);
+    CHECK_EQ(b2c_schunk_begin(a, &err), B2C_OK);
+    CHECK_EQ(b2c_schunk_close(c, &err), B2C_OK); /* every edit was stored: it does not pack */
+    b2c_schunk_info_get(a, &info);
+    CHECK_EQ(info.nchunks, 5);
+    CHECK_EQ(b2c_schunk_commit(a, &err), B2C_OK);
     CHECK_EQ(b2c_schunk_begin(a, &err), B2C_OK);
     CHECK_EQ(b2c_schunk_close(a, &err), B2C_OK); /* gives the lock up */
     CHECK_EQ(b2c_schunk_append(b, ctx, data, CHUNK, &err), B2C_OK);
