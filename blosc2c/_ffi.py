@@ -221,8 +221,8 @@ def _os_error(status: int, err: Any, message: str, path: str | None) -> OSError:
     if not number:
         return OSError(message)
     reason = os.strerror(number)
-    # EINVAL is the library's own, of what is no regular file.
-    if err is not None and (number == errno.EINVAL or text(err.field) == "temporary name"):
+    # EAGAIN and EINVAL are the library's own: of locks, and of what is no regular file.
+    if err is not None and (number in (errno.EAGAIN, errno.EINVAL) or text(err.field) == "temporary name"):
         reason += f", {text(err.what)}"
     # OSError picks FileNotFoundError, PermissionError... by itself from the number.
     return OSError(number, message) if path is None else OSError(number, reason, path)
