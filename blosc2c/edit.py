@@ -279,6 +279,7 @@ class Editing(Reading):
 
         Other threads wait, and with ``locking`` other handles and processes too; what they have
         stored is seen on entry.  In contrast to transaction(), edits are stored one by one.
+        With ``locking`` another handle that this thread uses in the block raises BlockingIOError.
         """
         with self.handle.writing():
             yield self

@@ -6,6 +6,7 @@ SPDX-License-Identifier: BSD-3-Clause
 from __future__ import annotations
 
 import contextlib
+import errno
 import functools
 import os
 import threading
@@ -51,6 +52,12 @@ def new_out() -> Any:
 # takes five times as long.
 _handles: dict[int, weakref.ref[Handle]] = {}  # by id()
 _by_address: dict[int, weakref.ref[Handle]] = {}  # open ones, until just before the C object goes
+
+
+def _wait(pause: float) -> float:
+    """Let others go on; for how long the next time."""
+    time.sleep(pause)
+    return min(2 * pause, MAX_PAUSE)
 
 
 def handle_at(ptr: Any) -> Handle | None:
@@ -157,6 +164,7 @@ class Handle:
     @locks.setter
     def locks(self, path: str | None) -> None:
         self._locks = path
+        lib.b2i_turn_give_way(self.turn)
         self._update()
 
     def _update(self) -> None:
@@ -199,25 +207,30 @@ class Handle:
     def _enter_in_turn(self) -> Callable[..., None]:
         mark: Any = None
         try:
-            self._let_writers_go_first()
-            with self._turns:
-                if self.turn.is_begun and not self._writer:
-                    with self._alone():  # which ends a transaction that nobody is in
-                        pass
-                ptr = self.get()
-                if self.is_untold:
-                    self.tell(ptr)
-                self._update()  # an exception may have kept the last writer from it
-                if self.locks is not None:
-                    mark = ffi.gc(ffi.new(_HOLD), functools.partial(lib.b2i_turn_let_go, ptr, self.turn))
-                    self._look_anew(ffi.new("int *"), self.locks, lib.b2i_turn_hold, self.turn, mark)
-                pause = MIN_PAUSE
-                while mark is None:
-                    mark = memoryview(self._views[_get_ident()])
-                    if lib.b2i_turn_look(self.turn) < 0:
-                        mark = mark.release()
-                        time.sleep(pause)  # until a call that writes has ended; the next one needs the turns
-                        pause = min(2 * pause, MAX_PAUSE)
+            pause = MIN_PAUSE
+            while mark is None:
+                self._let_writers_go_first()
+                with self._turns:
+                    if self.turn.is_begun and not self._writer:
+                        with self._alone():  # which ends a transaction that nobody is in
+                            pass
+                    ptr = self.get()
+                    if self.is_untold:
+                        self.tell(ptr)
+                    self._update()  # an exception may have kept the last writer from it
+                    path = self.locks
+                    if path is not None:
+                        mark = ffi.gc(ffi.new(_HOLD), functools.partial(lib.b2i_turn_let_go, ptr, self.turn))
+                        if not self._look_anew(ffi.new("int *"), path, lib.b2i_turn_hold, self.turn, mark):
+                            mark = None
+                    while mark is None and path is None:
+                        mark = memoryview(self._views[_get_ident()])
+                        if lib.b2i_turn_look(self.turn) < 0:
+                            mark = mark.release()
+                            # Until a call that writes has ended; the next one needs the turns.
+                            pause = _wait(pause)
+                if mark is None:
+                    pause = _wait(pause)
         except BaseException:  # whose traceback has this frame
             if mark is not None:
                 mark.__exit__(None, None, None)
@@ -235,8 +248,7 @@ class Handle:
         while self._nwaiting and not (
             thread_local.waits or self._writer == _get_ident() or self._reads_here()
         ):
-            time.sleep(pause)
-            pause = min(2 * pause, MAX_PAUSE)
+            pause = _wait(pause)
 
     def _is_read(self) -> bool:
         return bool(lib.b2i_turn_is_used(self.turn)) or self._has_view()
@@ -253,22 +265,26 @@ class Handle:
         """Wait until nobody reads, and keep everybody else out during the block."""
         if self.damage is not None:
             raise errors.ReadOnlyError(f"the {self.noun} was opened with on_damage='fill', for reading")
-        with self._alone() as ptr:
-            if self.unstored is not None:
-                self._raise_unstored()
-            if self.locks is None:
-                yield ptr
-                return
-            path, err, was_locked = self.locks, new_error(), self._is_locked
-            self._lock(self.writes_to is not None)
-            self._is_locked = True
-            try:
-                yield ptr
-            finally:
-                # First of all: after any call a signal handler could raise.
-                self._is_locked = was_locked
-                status = lib.B2C_OK if self._ptr is None else lib.b2c_schunk_unlock(ptr, err)
-                check(status, err, path)
+        pause = MIN_PAUSE
+        while True:
+            with self._alone() as ptr:
+                if self.unstored is not None:
+                    self._raise_unstored()
+                if self.locks is None:
+                    yield ptr
+                    return
+                path, err, was_locked = self.locks, new_error(), self._is_locked
+                if self._lock(self.writes_to is not None):
+                    self._is_locked = True
+                    try:
+                        yield ptr
+                    finally:
+                        # First of all: after any call a signal handler could raise.
+                        self._is_locked = was_locked
+                        status = lib.B2C_OK if self._ptr is None else lib.b2c_schunk_unlock(ptr, err)
+                        check(status, err, path)
+                    return
+            pause = _wait(pause)
 
     def edit(self, call: Callable[[Any], T]) -> T:
         """What call(ptr) gives, made as in a writing() block; the call itself does not close or edit."""
@@ -355,8 +371,7 @@ class Handle:
             thread_local.waits = True
             while self._is_read():
                 lib.b2i_turn_open(self.turn, False)  # who came last may have opened it
-                time.sleep(pause)
-                pause = min(2 * pause, MAX_PAUSE)
+                pause = _wait(pause)
         finally:
             self._nwaiting -= 1
             thread_local.waits = waited
@@ -373,26 +388,31 @@ class Handle:
             lib.b2i_turn_rollback(self.turn)
             self.tell(self._ptr)
 
-    def _look_anew(self, change: Any, path: str | None, function: Callable[..., int], *args: Any) -> None:
+    def _look_anew(self, change: Any, path: str | None, function: Callable[..., int], *args: Any) -> bool:
         """Make a call after which the object may show another state: then `change` is above 0.
 
         Signals may end the call too early: it is made again, unless a handler has closed the object.
+        False: another thread has the lock file, through another handle.  That may need the turn before it
+        gives the lock up, and is to be waited for without.
         """
         err = new_error()
         try:
             # No step is between get() and C code: a handler cannot close it there.
             status = uninterrupted(lambda err: function(self.get(), *args, change, err), err)
+            if status == lib.B2C_E_LOCKED and err.sys_errno == errno.EAGAIN:
+                return False
             check(status, err, path)
         finally:
             self.is_untold = self.is_untold or change[0] > 0
         if self.is_untold:
             self.tell(self.get())
+        return True
 
-    def _lock(self, exclusive: bool) -> None:
-        """Take the lock file, to write."""
+    def _lock(self, exclusive: bool) -> bool:
+        """Take the lock file, to write; see _look_anew()."""
         changed = ffi.new("int *", -1)
         try:
-            self._look_anew(changed, self.locks, lib.b2c_schunk_lock, exclusive)
+            return self._look_anew(changed, self.locks, lib.b2c_schunk_lock, exclusive)
         except BaseException:
             if changed[0] >= 0 and self._ptr is not None:  # the call has succeeded
                 lib.b2c_schunk_unlock(self._ptr, ffi.NULL)
@@ -434,8 +454,12 @@ class Handle:
     def refresh(self, path: str | None) -> bool:
         """See what others have stored; whether that is anything new."""
         change = ffi.new("int *", lib.B2C_CHANGE_NONE)
-        with self._alone():
-            self._look_anew(change, path, lib.b2c_schunk_refresh)
+        pause, is_seen = MIN_PAUSE, False
+        while not is_seen:
+            with self._alone():
+                is_seen = self._look_anew(change, path, lib.b2c_schunk_refresh)
+            if not is_seen:
+                pause = _wait(pause)
         return bool(change[0] != lib.B2C_CHANGE_NONE)
 
     def fill(self, failures: list[BaseException], known: int, path: str | None) -> None:
@@ -469,7 +493,8 @@ class Handle:
 
         A failure is not that of who calls this: the next edit, or close(), raises it.
         """
-        if self._is_lent() or self._writer or self._nwaiting or self._is_read() or self.is_closed:
+        is_used = self._is_lent() or self._writer or self._nwaiting or self._is_read()
+        if is_used or self.is_closed or self.locks is not None:  # then every edit is stored at once
             return
         err = new_error()
         with self._alone(closes=True):
@@ -518,16 +543,20 @@ class Handle:
             return
         if self._is_editing and self._writer == _get_ident():
             self._refuse("close")
-        with self._alone(closes=True):
-            ptr = self.__dict__.pop("_ptr", None)  # in one step: a signal handler may close it, too
-            if ptr is None:
-                return
-            self.turn.schunk = ffi.NULL
-            _by_address.pop(self._address, None)
-            err = new_error()
-            ffi.gc(ptr, None)  # the call frees, also when it fails
-            check(close(ptr, err), err, path)
-            self._raise_unstored()
+        pause = MIN_PAUSE
+        while self._ptr is not None:
+            with self._alone(closes=True):
+                # As in _look_anew() it is waited for who has the lock file.
+                ptr = None if lib.b2i_turn_has_rival(self.turn) else self.__dict__.pop("_ptr", None)
+                if ptr is not None:  # popped in one step: a signal handler may close it, too
+                    self.turn.schunk = ffi.NULL
+                    _by_address.pop(self._address, None)
+                    err = new_error()
+                    ffi.gc(ptr, None)  # the call frees, also when it fails
+                    check(close(ptr, err), err, path)
+                    self._raise_unstored()
+                    return
+            pause = _wait(pause)
 
     def info(self) -> Any:
         """The b2c_schunk_info of what it shows, not to be changed."""

@@ -21,18 +21,22 @@
 
 enum { LOCK_LEN = 16, AT_COUNT = 8 };
 
+typedef enum state { FREE, WANTED, HELD } state;
+
 struct b2i_lock {
     int fd;    /* of this process; -1: none */
     pid_t pid; /* that opened it: what a forked process finds held, its parent holds */
-    bool is_exclusive, is_writable;
+    bool is_writable;
     bool is_inside;     /* a directory, which takes it along when it is replaced */
+    bool gives_way;     /* see b2i_lock_give_way() */
     unsigned depth;     /* takes that were not released */
     uint64_t seen, now; /* the counter when the frame was last read, and now */
     /* What follows, and fd, changes under the lock of the list. */
     dev_t dev;
     ino_t ino;
-    bool is_held;
-    pthread_t owner; /* when held */
+    state state;
+    bool is_exclusive; /* unless free */
+    pthread_t owner;   /* when held */
     struct b2i_lock *next;
     char *path, *next_path; /* and where it is going to be, or NULL */
 };
@@ -64,7 +68,8 @@ static void after_fork_child(void)
             (void)close(l->fd);
         }
         l->fd = -1;
-        l->is_held = false;
+        l->state = FREE;
+        l->is_exclusive = false;
     }
     let_list_go();
 }
@@ -95,25 +100,53 @@ static void list_remove(b2i_lock *l)
     let_list_go();
 }
 
-static void set_held(b2i_lock *l, bool is_held)
+static void set_held(b2i_lock *l)
 {
     hold_list();
-    l->is_held = is_held;
+    l->state = HELD;
     l->owner = pthread_self();
     let_list_go();
 }
 
-/* Whether the calling thread holds the file through another handle: it would wait for ever. */
-static bool is_own(const b2i_lock *l)
+static void set_free(b2i_lock *l)
 {
-    bool found = false;
     hold_list();
-    for (const b2i_lock *h = opened; h != NULL && !found; h = h->next) {
-        found = h->is_held && h->dev == l->dev && h->ino == l->ino &&
-                pthread_equal(h->owner, pthread_self());
+    l->state = FREE;
+    l->is_exclusive = false;
+    let_list_go();
+}
+
+typedef enum who { NOBODY, ANOTHER, MYSELF } who;
+
+/* Which thread of this process has the file through another handle, or wants it and came first. */
+static who find_rival(const b2i_lock *l, bool exclusive)
+{
+    who found = NOBODY;
+    for (const b2i_lock *h = opened; h != NULL && found != MYSELF; h = h->next) {
+        bool is_rival = h != l && h->state != FREE && (exclusive || h->is_exclusive) &&
+                        h->dev == l->dev && h->ino == l->ino;
+        if (is_rival) {
+            bool is_own = h->state == HELD && pthread_equal(h->owner, pthread_self());
+            found = is_own ? MYSELF : ANOTHER;
+        }
+    }
+    return found;
+}
+
+/*
+ * Before the wait: says so to those who come later, unless it would be for this very thread, and
+ * for ever, or this handle gives way.
+ */
+static who want(b2i_lock *l, bool exclusive)
+{
+    hold_list();
+    who rival = find_rival(l, exclusive);
+    if (rival == NOBODY || (rival == ANOTHER && !l->gives_way)) {
+        l->state = WANTED;
+        l->is_exclusive = exclusive;
     }
     let_list_go();
-    return found;
+    return rival;
 }
 
 /* ---- the file ---- */
@@ -249,11 +282,23 @@ void b2i_lock_close(b2i_lock *l)
 
 /* ---- the lock ---- */
 
+void b2i_lock_give_way(b2i_lock *l)
+{
+    l->gives_way = true;
+}
+
+bool b2i_lock_has_rival(const b2i_lock *l)
+{
+    hold_list();
+    bool has_rival = l->depth == 0 && find_rival(l, true) == ANOTHER;
+    let_list_go();
+    return has_rival;
+}
+
 static void give_up(b2i_lock *l)
 {
     l->depth = 0;
-    l->is_exclusive = false;
-    set_held(l, false);
+    set_free(l);
 }
 
 /* What was taken before a fork belongs to the parent: this process opens the file itself. */
@@ -314,12 +359,18 @@ static b2c_status count(b2i_lock *l, b2c_error *err)
 
 static b2c_status wait_for(b2i_lock *l, bool exclusive, b2c_error *err)
 {
-    if (flock(l->fd, (exclusive ? LOCK_EX : LOCK_SH) | LOCK_NB) == 0) {
-        return B2C_OK;
-    }
-    if (errno == EWOULDBLOCK && is_own(l)) {
+    who rival = want(l, exclusive);
+    if (rival == MYSELF) {
         return b2i_fail(err, B2C_E_LOCKED, B2C_NO_OFFSET,
                         "this thread holds the lock through another handle");
+    }
+    if (rival == ANOTHER && l->gives_way) {
+        (void)b2i_fail(err, B2C_E_LOCKED, B2C_NO_OFFSET,
+                       "another thread holds the lock through another handle");
+        if (err != NULL) {
+            err->sys_errno = EAGAIN;
+        }
+        return B2C_E_LOCKED;
     }
     if (flock(l->fd, exclusive ? LOCK_EX : LOCK_SH) == 0) {
         return B2C_OK;
@@ -372,16 +423,19 @@ b2c_status b2i_lock_take(b2i_lock *l, bool exclusive, bool *changed, b2c_error *
         l->depth++;
         return B2C_OK;
     }
-    B2I_TRY(wait_for_present(l, exclusive, err));
-    l->is_exclusive = exclusive;
-    b2c_status st = count(l, err);
+    b2c_status st = wait_for_present(l, exclusive, err);
+    if (st == B2C_OK) {
+        st = count(l, err);
+        if (st != B2C_OK) {
+            (void)flock(l->fd, LOCK_UN);
+        }
+    }
     if (st != B2C_OK) {
-        l->is_exclusive = false;
-        (void)flock(l->fd, LOCK_UN);
+        set_free(l);
         return st;
     }
     l->depth = 1;
-    set_held(l, true);
+    set_held(l);
     *changed = l->now != l->seen;
     if (!*changed) {
         b2i_lock_seen(l);

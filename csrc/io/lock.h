@@ -33,6 +33,15 @@ b2c_status b2i_lock_take(b2i_lock *lock, bool exclusive, bool *changed, b2c_erro
 void b2i_lock_seen(b2i_lock *lock);
 void b2i_lock_release(b2i_lock *lock);
 
+/*
+ * From now on the lock is not waited for when another thread of this process has it through another
+ * handle, or waits for it itself: B2C_E_LOCKED with EAGAIN.  For who has something meanwhile that
+ * this thread may wait for.
+ */
+void b2i_lock_give_way(b2i_lock *lock);
+/* Whether it could not be had exclusively for that reason. */
+bool b2i_lock_has_rival(const b2i_lock *lock);
+
 /* Whether the next release gives it up. */
 bool b2i_lock_is_last(const b2i_lock *lock);
 

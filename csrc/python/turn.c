@@ -3,6 +3,8 @@
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include "turn.h"
+#include "lock.h"
+#include "schunk.h"
 
 #include <sched.h>
 #include <stdbool.h>
@@ -133,6 +135,19 @@ int b2i_turn_holds_here(b2i_turn *turn)
     }
     end_listing(turn);
     return hold != NULL;
+}
+
+void b2i_turn_give_way(b2i_turn *turn)
+{
+    if (turn->schunk != NULL && turn->schunk->lock != NULL) {
+        b2i_lock_give_way(turn->schunk->lock);
+    }
+}
+
+int b2i_turn_has_rival(const b2i_turn *turn)
+{
+    const b2c_schunk *s = turn->schunk;
+    return s != NULL && s->lock != NULL && s->store->is_writable && b2i_lock_has_rival(s->lock);
 }
 
 int b2i_turn_forked(b2i_turn *turn)

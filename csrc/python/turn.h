@@ -62,6 +62,15 @@ void b2i_turn_let_go(b2c_schunk *schunk, b2i_turn *turn, b2i_hold *hold);
 int b2i_turn_holds_here(b2i_turn *turn); /* whether this thread holds it */
 
 /*
+ * Who has the turn does not wait for the lock file while another thread of the process has it
+ * through another handle: that may be about to ask for the turn.  What takes the lock fails with
+ * B2C_E_LOCKED then, sys_errno EAGAIN, and is to be called again without the turn in between.
+ * Closing would do without the lock: has_rival() tells before whether that is so.
+ */
+void b2i_turn_give_way(b2i_turn *turn);
+int b2i_turn_has_rival(const b2i_turn *turn);
+
+/*
  * In a forked child: what other threads were at is over, and the lock file is the parent's.
  * Returns whether this thread is in a call from here, or had the lock file.
  */

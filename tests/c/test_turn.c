@@ -7,6 +7,7 @@
 #include "harness.h"
 #include "turn.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdbool.h>
@@ -328,6 +329,46 @@ static void *let_go(void *arg)
     return holds ? arg : NULL;
 }
 
+/* What a thread finds that comes while another one has the lock file through another handle. */
+static void *come(void *arg)
+{
+    const bool *is_kept = arg;
+    b2i_hold hold = { 0 };
+    int changed = 0;
+    b2c_error err = { 0 };
+    require(b2i_turn_has_rival(&turn) == *is_kept);
+    int st = b2i_turn_hold(turn.schunk, &turn, &hold, &changed, &err);
+    require(*is_kept ? st == B2C_E_LOCKED && err.sys_errno == EAGAIN : st == B2C_OK);
+    b2i_turn_let_go(turn.schunk, &turn, &hold);
+    return NULL;
+}
+
+static void run(void *(*function)(void *), void *arg)
+{
+    pthread_t thread;
+    CHECK_EQ(pthread_create(&thread, NULL, function, arg), 0);
+    CHECK_EQ(pthread_join(thread, NULL), 0);
+}
+
+/* Who has the turn waits for nobody of this process. */
+static void test_rivals(b2c_schunk *other)
+{
+    bool yes = true, no = false;
+    b2i_hold hold = { 0 };
+    int changed = 0;
+    b2c_error err = { 0 };
+    b2i_turn_give_way(&turn);
+    run(come, &no);
+    CHECK_EQ(b2c_schunk_lock(other, 1, NULL, &err), B2C_OK);
+    run(come, &yes);
+    CHECK_EQ(b2i_turn_hold(turn.schunk, &turn, &hold, &changed, &err), B2C_E_LOCKED);
+    CHECK_EQ(err.sys_errno, 0); /* it would be for ever */
+    CHECK(!b2i_turn_has_rival(&turn));
+    CHECK_EQ(b2c_schunk_unlock(other, &err), B2C_OK);
+    run(come, &no);
+    CHECK_EQ(nfailed, 0);
+}
+
 /* The first reader takes the lock file and the last one gives it up, on whatever thread. */
 static void test_holds(void)
 {
@@ -364,6 +405,8 @@ static void test_holds(void)
     CHECK_EQ(b2i_turn_hold(turn.schunk, &turn, &a, &changed, &err), B2C_E_LOCKED);
     CHECK(!b2i_turn_is_used(&turn));
     CHECK_EQ(b2c_schunk_unlock(other, &err), B2C_OK);
+
+    test_rivals(other);
 
     CHECK_EQ(b2i_turn_begin(&turn, &err), B2C_OK);
     CHECK(turn.is_begun);

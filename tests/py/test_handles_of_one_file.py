@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A thread that has the lock file by one handle, and uses another handle of the same file."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import pytest
+
+import blosc2c as b2
+
+DATA = bytes(range(200))
+
+
+def run(call) -> tuple[threading.Thread, list]:
+    """A thread that makes the call, and a list that it puts the result into, or the exception."""
+    results: list = []
+
+    def make() -> None:
+        try:
+            results.append(call())
+        except BaseException as exc:
+            results.append(exc)
+
+    thread = threading.Thread(target=make, daemon=True)
+    thread.start()
+    return thread, results
+
+
+def finish(thread: threading.Thread) -> None:
+    thread.join(20)
+    assert not thread.is_alive(), "it waits for ever"
+
+
+def enter(manager) -> None:
+    with manager:
+        pass
+
+
+# How a handle is used; whether it is changed by that.
+USES = {
+    "slice": (lambda s: s[:], False),
+    "chunk": (lambda s: s.get_chunk(0), False),
+    "nchunks": (lambda s: s.nchunks, False),
+    "vlmeta": (lambda s: list(s.vlmeta), False),
+    "refresh": (lambda s: s.refresh(), False),
+    "append": (lambda s: s.append_data(DATA), True),
+    "update": (lambda s: s.update_data(0, DATA), True),
+    "transaction": (lambda s: enter(s.transaction()), True),
+    "holding_lock": (lambda s: enter(s.holding_lock()), True),
+    "settle": (lambda s: s.handle.settle(), None),
+    "close": (lambda s: s.close(), None),
+}
+
+
+@pytest.fixture
+def path(tmp_path):
+    with b2.SChunk(chunksize=len(DATA), data=DATA * 3, urlpath=tmp_path / "f"):
+        pass
+    return tmp_path / "f"
+
+
+def opened(path, mode: str = "a") -> b2.SChunk:
+    return b2.open(path, mode=mode, locking=True)
+
+
+@pytest.mark.parametrize("waiting", [None, "slice", "append", "transaction", "refresh", "close"])
+@pytest.mark.parametrize("use", USES)
+@pytest.mark.parametrize("mode", ["a", "r"])
+def test_nobody_waits_for_ever(path, mode, use, waiting):
+    """Also when other threads use the other handle, and wait for the lock."""
+    first, second = opened(path, mode), opened(path)
+    call, changes = USES[use]
+    others: list[tuple[threading.Thread, list]] = []
+
+    def use_both() -> object:
+        with first.holding_lock():
+            if waiting:
+                others.append(run(lambda: USES[waiting][0](second)))
+                time.sleep(0.05)
+            return call(second)
+
+    thread, results = run(use_both)
+    finish(thread)
+    (result,) = results
+    if changes is None:
+        assert result is None
+    elif changes or mode == "a":
+        assert isinstance(result, BlockingIOError)
+        assert "this thread holds the lock through another handle" in str(result)
+    else:
+        assert not isinstance(result, BaseException)
+    for other, results in others:
+        finish(other)
+        (result,) = results
+        assert not isinstance(result, BaseException) or (
+            use == "close" and isinstance(result, b2.ClosedError)
+        )
+    for s in (first, second):
+        s.close()
+    assert b2.verify(path).problems == []
