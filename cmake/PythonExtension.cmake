@@ -4,7 +4,8 @@ find_package(Python 3.10 REQUIRED COMPONENTS Interpreter Development.Module)
 
 set(generated "${PROJECT_BINARY_DIR}/_b2c.c")
 set(bound_headers
-    "${PROJECT_SOURCE_DIR}/csrc/include/blosc2c.h" "${PROJECT_SOURCE_DIR}/csrc/python/turn.h")
+    "${PROJECT_SOURCE_DIR}/csrc/include/blosc2c.h" "${PROJECT_SOURCE_DIR}/csrc/io/lock.h"
+    "${PROJECT_SOURCE_DIR}/csrc/python/turn.h")
 add_custom_command(OUTPUT "${generated}"
     COMMAND "${Python_EXECUTABLE}" "${PROJECT_SOURCE_DIR}/tools/gen_ffi.py"
             "${generated}" ${bound_headers}

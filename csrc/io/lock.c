@@ -36,7 +36,8 @@ struct b2i_lock {
     ino_t ino;
     state state;
     bool is_exclusive; /* unless free */
-    pthread_t owner;   /* when held */
+    b2i_hold owner;    /* who took it */
+    b2i_hold *owners;  /* who has it, when held */
     struct b2i_lock *next;
     char *path, *next_path; /* and where it is going to be, or NULL */
 };
@@ -104,7 +105,8 @@ static void set_held(b2i_lock *l)
 {
     hold_list();
     l->state = HELD;
-    l->owner = pthread_self();
+    l->owner.thread = b2i_lock_thread();
+    l->owners = &l->owner;
     let_list_go();
 }
 
@@ -114,6 +116,51 @@ static void set_free(b2i_lock *l)
     l->state = FREE;
     l->is_exclusive = false;
     let_list_go();
+}
+
+const void *b2i_lock_thread(void)
+{
+    static __thread char here;
+    return &here;
+}
+
+void b2i_lock_add_hold(b2i_lock *l, b2i_hold **holds, b2i_hold *hold)
+{
+    hold_list();
+    hold->thread = b2i_lock_thread();
+    hold->next = *holds;
+    *holds = hold;
+    if (l != NULL) {
+        l->owners = hold;
+    }
+    let_list_go();
+}
+
+bool b2i_lock_drop_hold(b2i_lock *l, b2i_hold **holds, b2i_hold *hold)
+{
+    hold_list();
+    b2i_hold **at = holds;
+    while (*at != NULL && *at != hold) {
+        at = &(*at)->next;
+    }
+    bool is_there = *at != NULL;
+    if (is_there) {
+        *at = hold->next;
+        if (l != NULL) {
+            l->owners = *holds != NULL ? *holds : &l->owner;
+        }
+    }
+    let_list_go();
+    return is_there;
+}
+
+static bool is_own(const b2i_lock *l)
+{
+    const b2i_hold *h = l->state == HELD ? l->owners : NULL;
+    while (h != NULL && h->thread != b2i_lock_thread()) {
+        h = h->next;
+    }
+    return h != NULL;
 }
 
 typedef enum who { NOBODY, ANOTHER, MYSELF } who;
@@ -126,8 +173,7 @@ static who find_rival(const b2i_lock *l, bool exclusive)
         bool is_rival = h != l && h->state != FREE && (exclusive || h->is_exclusive) &&
                         h->dev == l->dev && h->ino == l->ino;
         if (is_rival) {
-            bool is_own = h->state == HELD && pthread_equal(h->owner, pthread_self());
-            found = is_own ? MYSELF : ANOTHER;
+            found = is_own(h) ? MYSELF : ANOTHER;
         }
     }
     return found;

@@ -12,6 +12,16 @@
 /* Of a directory; that of a file is its name with this behind it. */
 #define B2I_LOCK_NAME ".b2lock"
 
+/* cffi: begin */
+
+/* A thread that has a lock, as one of several: zeros at first. */
+typedef struct b2i_hold {
+    struct b2i_hold *next;
+    const void *thread; /* b2i_lock_thread() */
+} b2i_hold;
+
+/* cffi: end */
+
 /* The lock file of one open frame.  Its functions must not run at the same time as each other. */
 typedef struct b2i_lock b2i_lock;
 
@@ -41,6 +51,15 @@ void b2i_lock_release(b2i_lock *lock);
 void b2i_lock_give_way(b2i_lock *lock);
 /* Whether it could not be had exclusively for that reason. */
 bool b2i_lock_has_rival(const b2i_lock *lock);
+
+/* The calling thread: an address that no other one has. */
+const void *b2i_lock_thread(void);
+/*
+ * A lock that was taken for several threads is theirs, who have it one after the other or together:
+ * adds one to the list, or takes it away; false: it is not there.  'lock' may be NULL.
+ */
+void b2i_lock_add_hold(b2i_lock *lock, b2i_hold **holds, b2i_hold *hold);
+bool b2i_lock_drop_hold(b2i_lock *lock, b2i_hold **holds, b2i_hold *hold);
 
 /* Whether the next release gives it up. */
 bool b2i_lock_is_last(const b2i_lock *lock);

@@ -3,7 +3,6 @@
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include "turn.h"
-#include "lock.h"
 #include "schunk.h"
 
 #include <sched.h>
@@ -81,19 +80,12 @@ int b2i_turn_is_here(const b2i_turn *turn)
     return c != NULL;
 }
 
-static void list(b2i_turn *turn, b2i_hold *hold)
-{
-    hold->thread = &innermost;
-    hold->next = turn->holds;
-    turn->holds = hold;
-}
-
 int b2i_turn_hold(b2c_schunk *schunk, b2i_turn *turn, b2i_hold *hold, int *changed, b2c_error *err)
 {
     begin_listing(turn);
     bool is_held = turn->holds != NULL;
     if (is_held) {
-        list(turn, hold);
+        b2i_lock_add_hold(schunk->lock, &turn->holds, hold);
     }
     end_listing(turn);
     if (is_held) {
@@ -102,7 +94,7 @@ int b2i_turn_hold(b2c_schunk *schunk, b2i_turn *turn, b2i_hold *hold, int *chang
     b2c_status st = b2c_schunk_lock(schunk, 0, changed, err);
     if (st == B2C_OK) {
         begin_listing(turn);
-        list(turn, hold);
+        b2i_lock_add_hold(schunk->lock, &turn->holds, hold);
         end_listing(turn);
     }
     return (int)st;
@@ -112,16 +104,10 @@ int b2i_turn_hold(b2c_schunk *schunk, b2i_turn *turn, b2i_hold *hold, int *chang
 void b2i_turn_let_go(b2c_schunk *schunk, b2i_turn *turn, b2i_hold *hold)
 {
     begin_listing(turn);
-    b2i_hold **at = &turn->holds;
-    while (*at != NULL && *at != hold) {
-        at = &(*at)->next;
-    }
-    if (*at != NULL) {
-        *at = hold->next;
-        if (turn->holds == NULL) {
-            b2c_status st = b2c_schunk_unlock(schunk, NULL);
-            (void)st;
-        }
+    if (turn->holds != NULL && b2i_lock_drop_hold(schunk->lock, &turn->holds, hold) &&
+        turn->holds == NULL) {
+        b2c_status st = b2c_schunk_unlock(schunk, NULL);
+        (void)st;
     }
     end_listing(turn);
 }
@@ -130,7 +116,7 @@ int b2i_turn_holds_here(b2i_turn *turn)
 {
     begin_listing(turn);
     const b2i_hold *hold = turn->holds;
-    while (hold != NULL && hold->thread != &innermost) {
+    while (hold != NULL && hold->thread != b2i_lock_thread()) {
         hold = hold->next;
     }
     end_listing(turn);

@@ -14,14 +14,9 @@
 #define B2I_TURN_H
 
 #include "blosc2c.h"
+#include "lock.h"
 
 /* cffi: begin */
-
-/* A reader in Python that holds the lock file: zeros at first. */
-typedef struct b2i_hold {
-    struct b2i_hold *next;
-    const void *thread; /* an address that only one thread has */
-} b2i_hold;
 
 typedef struct b2i_turn {
     b2c_schunk *schunk;
@@ -33,7 +28,7 @@ typedef struct b2i_turn {
     size_t nedits;     /* another number whenever what is shown may be something else */
     size_t max_nbytes; /* of a result of calls.c; 0: the default limit */
     int is_begun;      /* b2i_turn_begin() was not followed by a commit or rollback */
-    b2i_hold *holds;   /* all that hold the lock file, one lock for them together */
+    b2i_hold *holds;   /* readers in Python with the lock file, one lock for them together */
     int is_listing;    /* a thread is at that list */
 } b2i_turn;
 

@@ -5,6 +5,7 @@
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include "harness.h"
+#include "schunk.h"
 #include "turn.h"
 
 #include <errno.h>
@@ -350,6 +351,54 @@ static void run(void *(*function)(void *), void *arg)
     CHECK_EQ(pthread_join(thread, NULL), 0);
 }
 
+/* Two readers, of whom the first one has left. */
+typedef struct pair {
+    b2i_hold first, second;
+    b2c_schunk *other;
+} pair;
+
+static bool would_wait_for_itself(b2c_schunk *other)
+{
+    b2c_error err = { 0 };
+    require(b2c_schunk_lock(other, 1, NULL, &err) == B2C_E_LOCKED);
+    return err.sys_errno == 0;
+}
+
+static void *join_reader(void *arg)
+{
+    pair *p = arg;
+    int changed = 0;
+    b2c_error err;
+    require(b2i_turn_hold(turn.schunk, &turn, &p->second, &changed, &err) == B2C_OK);
+    require(would_wait_for_itself(p->other));
+    b2i_turn_let_go(turn.schunk, &turn, &p->first);
+    require(would_wait_for_itself(p->other));
+    return NULL;
+}
+
+/* All that read have the lock, and nobody else. */
+static void test_owners(b2c_schunk *other)
+{
+    pair p = { .other = other };
+    int changed = 0;
+    b2c_error err;
+    b2i_lock_give_way(other->lock);
+    CHECK_EQ(b2i_turn_hold(turn.schunk, &turn, &p.first, &changed, &err), B2C_OK);
+    CHECK(would_wait_for_itself(other));
+    run(join_reader, &p);
+    CHECK(!would_wait_for_itself(other));
+    b2i_turn_let_go(turn.schunk, &turn, &p.second);
+    CHECK_EQ(b2c_schunk_lock(other, 1, NULL, &err), B2C_OK);
+    CHECK_EQ(b2c_schunk_unlock(other, &err), B2C_OK);
+
+    CHECK_EQ(b2c_schunk_lock(turn.schunk, 1, NULL, &err), B2C_OK); /* a writer that reads */
+    CHECK_EQ(b2i_turn_hold(turn.schunk, &turn, &p.first, &changed, &err), B2C_OK);
+    b2i_turn_let_go(turn.schunk, &turn, &p.first);
+    CHECK(would_wait_for_itself(other));
+    CHECK_EQ(b2c_schunk_unlock(turn.schunk, &err), B2C_OK);
+    CHECK_EQ(nfailed, 0);
+}
+
 /* Who has the turn waits for nobody of this process. */
 static void test_rivals(b2c_schunk *other)
 {
@@ -407,6 +456,7 @@ static void test_holds(void)
     CHECK_EQ(b2c_schunk_unlock(other, &err), B2C_OK);
 
     test_rivals(other);
+    test_owners(other);
 
     CHECK_EQ(b2i_turn_begin(&turn, &err), B2C_OK);
     CHECK(turn.is_begun);

@@ -100,3 +100,30 @@ def test_nobody_waits_for_ever(path, mode, use, waiting):
     for s in (first, second):
         s.close()
     assert b2.verify(path).problems == []
+
+
+def test_who_has_the_lock_of_several_that_read(path):
+    """Not the first of them when that has left; who is left would wait for itself."""
+    first, second = opened(path), opened(path)
+    both, has_left = threading.Barrier(2), threading.Event()
+
+    def leave() -> int:
+        with second.handle:
+            both.wait(20)
+        has_left.set()
+        return first.append_data(DATA)  # waits for the other one
+
+    def stay() -> None:
+        time.sleep(0.05)
+        with second.handle:
+            both.wait(20)
+            has_left.wait(20)
+            with pytest.raises(BlockingIOError, match="this thread holds the lock"):
+                first.append_data(DATA)
+
+    threads = [run(leave), run(stay)]
+    for thread, _ in threads:
+        finish(thread)
+    assert [results for _, results in threads] == [[4], [None]]
+    first.close()
+    second.close()
