@@ -191,8 +191,12 @@ class Handle:
         # it looks for views: so one of them sees the other, without a lock.  No frame has the view
         # as long as a signal handler may raise.
         leave, may_read = memoryview(self._views[_get_ident()]).__exit__, lib.b2i_turn_look(self.turn)
-        if may_read > 0:
-            return leave
+        try:
+            if may_read > 0:
+                return leave
+        except BaseException:  # of a signal handler: Python 3.10 runs them at jumps
+            leave(None, None, None)
+            raise
         leave(None, None, None)
         if self._is_lent():  # whoever holds it waits for this thread
             ptr = self.get()
@@ -274,16 +278,16 @@ class Handle:
                     yield ptr
                     return
                 path, err, was_locked = self.locks, new_error(), self._is_locked
-                if self._lock(self.writes_to is not None):
-                    self._is_locked = True
-                    try:
+                changed = ffi.new("int *", -1)
+                try:
+                    if self._look_anew(changed, path, lib.b2c_schunk_lock, self.writes_to is not None):
+                        self._is_locked = True
                         yield ptr
-                    finally:
-                        # First of all: after any call a signal handler could raise.
-                        self._is_locked = was_locked
-                        status = lib.B2C_OK if self._ptr is None else lib.b2c_schunk_unlock(ptr, err)
-                        check(status, err, path)
-                    return
+                        return
+                finally:
+                    # First of all, without a jump: at any call or jump a signal handler could raise.
+                    self._is_locked = was_locked
+                    check(lib.b2i_turn_unlock(self.turn, changed, err), err, path)
             pause = _wait(pause)
 
     def edit(self, call: Callable[[Any], T]) -> T:
@@ -407,16 +411,6 @@ class Handle:
         if self.is_untold:
             self.tell(self.get())
         return True
-
-    def _lock(self, exclusive: bool) -> bool:
-        """Take the lock file, to write; see _look_anew()."""
-        changed = ffi.new("int *", -1)
-        try:
-            return self._look_anew(changed, self.locks, lib.b2c_schunk_lock, exclusive)
-        except BaseException:
-            if changed[0] >= 0 and self._ptr is not None:  # the call has succeeded
-                lib.b2c_schunk_unlock(self._ptr, ffi.NULL)
-            raise
 
     def recheck(self, path: str | None) -> bool:
         """After a read: whether it was of a state whose chunks are still there.

@@ -123,6 +123,12 @@ int b2i_turn_holds_here(b2i_turn *turn)
     return hold != NULL;
 }
 
+int b2i_turn_unlock(b2i_turn *turn, const int *changed, b2c_error *err)
+{
+    bool is_held = *changed >= 0 && turn->schunk != NULL;
+    return is_held ? (int)b2c_schunk_unlock(turn->schunk, err) : B2C_OK;
+}
+
 void b2i_turn_give_way(b2i_turn *turn)
 {
     if (turn->schunk != NULL && turn->schunk->lock != NULL) {

@@ -56,6 +56,9 @@ int b2i_turn_hold(b2c_schunk *schunk, b2i_turn *turn, b2i_hold *hold, int *chang
 void b2i_turn_let_go(b2c_schunk *schunk, b2i_turn *turn, b2i_hold *hold);
 int b2i_turn_holds_here(b2i_turn *turn); /* whether this thread holds it */
 
+/* Ends b2c_schunk_lock(), whose 'changed' was -1 before; nothing if it still is, nor if closed. */
+int b2i_turn_unlock(b2i_turn *turn, const int *changed, b2c_error *err);
+
 /*
  * Who has the turn does not wait for the lock file while another thread of the process has it
  * through another handle: that may be about to ask for the turn.  What takes the lock fails with

@@ -395,7 +395,13 @@ static void test_owners(b2c_schunk *other)
     CHECK_EQ(b2i_turn_hold(turn.schunk, &turn, &p.first, &changed, &err), B2C_OK);
     b2i_turn_let_go(turn.schunk, &turn, &p.first);
     CHECK(would_wait_for_itself(other));
-    CHECK_EQ(b2c_schunk_unlock(turn.schunk, &err), B2C_OK);
+    changed = -1; /* as when it was not taken */
+    CHECK_EQ(b2i_turn_unlock(&turn, &changed, &err), B2C_OK);
+    CHECK(would_wait_for_itself(other));
+    changed = 0;
+    CHECK_EQ(b2i_turn_unlock(&turn, &changed, &err), B2C_OK);
+    CHECK_EQ(b2c_schunk_lock(other, 1, NULL, &err), B2C_OK);
+    CHECK_EQ(b2c_schunk_unlock(other, &err), B2C_OK);
     CHECK_EQ(nfailed, 0);
 }
 
