@@ -20,7 +20,7 @@ from .description import EXTENSION_META, describe
 from .dtype import check_dtype, extension_name
 from .errors import ParameterError
 from .ndarray import NDArray
-from .params import Codec, CParams, Keeping, to_cparams, to_dparams, to_path
+from .params import Codec, CParams, Keeping, to_dparams, to_path
 from .partition import (
     LONG_BLOCK_NBYTES,
     Shape,
@@ -36,7 +36,7 @@ from .schunk import ARRAY_META, SChunk, split_storage
 
 _ND_KEYWORDS = ("chunks", "blocks", "cparams", "dparams", "meta", "storage")
 _KEYWORDS = tuple(dict.fromkeys((*_ND_KEYWORDS, *params.field_names(Keeping), "path")))
-_SLOW_CODECS = (Codec.ZLIB, Codec.ZSTD)  # at decoding
+_SLOW_CODECS = (Codec.ZLIB.value, Codec.ZSTD.value)  # at decoding
 _LEAST_FITTED = 1 << 20  # bytes of an array; smaller ones are not looked at
 _NOISY_RATIO, _REGULAR_RATIO = 3, 12  # below the first, above the second
 PARTS = ("chunks", "blocks")
@@ -53,13 +53,13 @@ def new_array(shape: Any, dtype: Any, kwargs: Mapping[str, Any], source: Any = N
     cparams = rest.get("cparams")
     if isinstance(cparams, dict) and {"chunks", "blocks"} & set(cparams):
         raise ParameterError("chunks and blocks are not cparams but keywords of their own")
-    full = to_cparams(cparams, typesize=dt.itemsize)
+    compiled, nthreads = params.compiled_for(cparams, dt.itemsize)
     given = rest.pop("blocks", None)
     chunks, blocks = compute_chunks_blocks(shape, rest.pop("chunks", None), given, dt)
-    if given is None and source is not None and full.codec in _SLOW_CODECS:
+    if given is None and source is not None and compiled.codec in _SLOW_CODECS:
         blocks = _fitting_blocks(source, shape, dt, chunks, blocks)
     nd, description = describe(shape, chunks, blocks, dt)
-    full.set_sizes(dt.itemsize, int(lib.b2c_nd_blocksize(nd)))
+    compiled = params.sized(compiled, dt.itemsize, int(lib.b2c_nd_blocksize(nd)))
     dparams = to_dparams(rest.get("dparams"))
     storage = split_storage(rest, "the constructor of an NDArray", KeyError)
     if storage.mode == "r" and storage.path is not None:
@@ -72,7 +72,7 @@ def new_array(shape: Any, dtype: Any, kwargs: Mapping[str, Any], source: Any = N
     if extension_name(dt):
         contents[EXTENSION_META] = metas.encode(extension_name(dt))
     # Also of an empty array: Python-Blosc2 cannot make one grow whose chunks have no size.
-    schunk = SChunk._new(storage, int(lib.b2c_nd_chunksize(nd)), full, dparams, contents)
+    schunk = SChunk._new(storage, int(lib.b2c_nd_chunksize(nd)), (compiled, nthreads), dparams, contents)
     return NDArray._of(schunk, nd, dt)
 
 

@@ -58,7 +58,7 @@ def convert(
         storage = Keeping(urlpath=to_path(target), mode=mode, contiguous=contiguous, limits=limits)
         metas = {name: source.meta.raw(name) for name in source.meta}
         chunksize = int(source.c_info().chunksize)
-        new = SChunk._new(storage, chunksize, cparams, source.dparams, metas)
+        new = SChunk._new(storage, chunksize, cparams.compiled(), source.dparams, metas)
         with new, new.being_made():
             _copy(source, new)
 

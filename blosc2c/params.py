@@ -271,9 +271,9 @@ class CParams:
             raise ParameterError("tuner BTUNE is a plugin that is not available", field="tuner")
         self._keep_checked()
 
-    def _keep_checked(self, c: Any = None) -> None:
+    def _keep_checked(self) -> None:
         self._checked = _cparams_fields(self.__dict__), [*self.filter_members()], [*self.filters_meta]
-        self._c = c
+        self._c = None
 
     def _is_checked(self) -> bool:
         """Whether all fields are the very objects that were right."""
@@ -287,15 +287,6 @@ class CParams:
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name not in ("_checked", "_c")}
-
-    def set_sizes(self, typesize: int, blocksize: int) -> None:
-        """Both fields anew, and no others are to be checked again for that."""
-        kept = self.to_c()
-        self.typesize = to_int(typesize, "typesize", 1, MAX_TYPESIZE)
-        self.blocksize = to_int(blocksize, "blocksize", 0, MAX_BLOCKSIZE)
-        c = ffi.new("b2c_cparams *", kept[0])
-        c.typesize, c.blocksize = self.typesize, self.blocksize
-        self._keep_checked(c)
 
     def _check_filters(self) -> None:
         given = self.filters
@@ -322,9 +313,11 @@ class CParams:
 
     def copied(self) -> CParams:
         """Another one, whose fields are checked if they have changed since construction."""
-        made = self.twin()
-        if not self._is_checked():
-            made.__post_init__()
+        if self._is_checked():
+            return self.twin()
+        made = CParams.__new__(CParams)
+        made.__dict__.update(self.__dict__)
+        made.__post_init__()  # which also makes lists of its own
         return made
 
     def twin(self) -> CParams:
@@ -342,9 +335,15 @@ class CParams:
         """A b2c_cparams, not to be changed; fields changed since construction are checked again."""
         if not self._is_checked():
             self.__post_init__()
+        return self.compiled()[0]
+
+    def compiled(self) -> tuple[Any, int]:
+        """A b2c_cparams, not to be changed, and the number of threads; the fields stay as they are."""
+        if not self._is_checked():
+            return self.copied().compiled()
         if self._c is None:
             self._c = self._made()
-        return self._c
+        return self._c, self.nthreads
 
     def _made(self) -> Any:
         c = ffi.new("b2c_cparams *")
@@ -657,13 +656,29 @@ def compiled_cparams(kwargs: dict[str, Any]) -> tuple[Any, int]:
     except TypeError:  # something that cannot be hashed, and is probably wrong
         key = kept = None
     if kept is None:
-        cparams = to_cparams(one_form(kwargs, "cparams", "compress2()", CParams))
-        kept = cparams.to_c(), cparams.nthreads
+        kept = to_cparams(one_form(kwargs, "cparams", "compress2()", CParams)).compiled()
         if key is not None:
             if len(_compiled) >= _MAX_COMPILED:
                 _compiled.clear()
             _compiled[key] = kept
     return kept
+
+
+def compiled_for(value: CParams | Mapping[str, Any] | None, typesize: int) -> tuple[Any, int]:
+    """compiled_cparams() of one object or dict, whose typesize is this one where it tells none."""
+    if isinstance(value, CParams):
+        return value.compiled()
+    if value is None or type(value) is dict:
+        return compiled_cparams({"cparams": {"typesize": typesize, **(value or {})}})
+    return to_cparams(value, typesize=typesize).compiled()
+
+
+def sized(compiled: Any, typesize: int, blocksize: int) -> Any:
+    """A b2c_cparams with other sizes."""
+    c = ffi.new("b2c_cparams *", compiled[0])
+    c.typesize = to_int(typesize, "typesize", 1, MAX_TYPESIZE)
+    c.blocksize = to_int(blocksize, "blocksize", 0, MAX_BLOCKSIZE)
+    return c
 
 
 cparams_dflts: dict[str, Any] = asdict(CParams())

@@ -125,12 +125,7 @@ class SChunk(Pickled, Callbacks, VLBlocks, Explained):
             return
         source = None if data is None else in_buffer(data, "data")
         itemsize = 1 if data is None else memoryview_itemsize(data)
-        given = kwargs.get("cparams")
-        if given is None or type(given) is dict:
-            cparams = params.compiled_cparams({"cparams": {"typesize": itemsize, **(given or {})}})
-        else:
-            full = to_cparams(given, typesize=itemsize)
-            cparams = full.to_c(), full.nthreads
+        cparams = params.compiled_for(kwargs.get("cparams"), itemsize)
         if chunksize is None:
             chunksize = DEFAULT_CHUNKSIZE
             if source is not None and len(source):
@@ -181,12 +176,12 @@ class SChunk(Pickled, Callbacks, VLBlocks, Explained):
         cls,
         storage: Keeping,
         chunksize: int,
-        cparams: CParams,
+        cparams: tuple[Any, int],
         dparams: DParams,
         metas: Mapping[str, bytes],
     ) -> SChunk:
         self = cls.__new__(cls)
-        self._create(storage, chunksize, (cparams.to_c(), cparams.nthreads), dparams, metas)
+        self._create(storage, chunksize, cparams, dparams, metas)
         return self
 
     @classmethod
@@ -415,7 +410,7 @@ class SChunk(Pickled, Callbacks, VLBlocks, Explained):
         metas.update({name: encode(value) for name, value in (storage.meta or {}).items()})
         full = self.cparams if cparams is None else to_cparams(cparams, **asdict(self.cparams))
         dparams = to_dparams(kwargs.get("dparams", self._dparams))
-        new = SChunk._new(storage, int(self.c_info().chunksize), full, dparams, metas)
+        new = SChunk._new(storage, int(self.c_info().chunksize), full.compiled(), dparams, metas)
         with new.being_made(self), self.handle.keeping_state(nstates, self.urlpath):
             if cparams is None:
                 new.copy_all(self)

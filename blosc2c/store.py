@@ -256,7 +256,7 @@ def _emptied(schunk: SChunk) -> SChunk:
     )
     cparams, dparams = schunk.cparams, schunk.dparams
     schunk.close()
-    new = SChunk._new(storage, -1, cparams, dparams, {})
+    new = SChunk._new(storage, -1, cparams.compiled(), dparams, {})
     with new.being_made():
         return new
 

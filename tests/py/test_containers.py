@@ -178,7 +178,9 @@ def test_arrays_of_caterva(tmp_path):
     layer = b"\x95" + layer[1 : layer.index(b"\x00\xdb")]  # an array of five things, not seven
     source, path = array.schunk, tmp_path / "c.b2frame"
     storage = Keeping(urlpath=str(path), mode="w")
-    new = b2.SChunk._new(storage, source.chunksize, source.cparams, source.dparams, {"caterva": layer})
+    new = b2.SChunk._new(
+        storage, source.chunksize, source.cparams.compiled(), source.dparams, {"caterva": layer}
+    )
     with new:
         new.copy_chunks(source)
     with b2.open(path) as read:

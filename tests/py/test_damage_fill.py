@@ -276,7 +276,11 @@ def test_damage_that_zeros_do_not_mend(tmp_path):
         meta = s.meta.raw("b2nd")
     odd = str(tmp_path / "odd.b2nd")
     with blosc2c.SChunk._new(
-        blosc2c.params.Keeping(urlpath=odd), 0, blosc2c.CParams(typesize=4), blosc2c.DParams(), {"b2nd": meta}
+        blosc2c.params.Keeping(urlpath=odd),
+        0,
+        blosc2c.CParams(typesize=4).compiled(),
+        blosc2c.DParams(),
+        {"b2nd": meta},
     ) as s:
         for _ in range(10):
             s.append_data(np.arange(999, dtype="i4"))

@@ -85,6 +85,18 @@ def test_sources_that_give_another_shape_are_refused():
         b2.asarray(Liar(np.zeros((30, 20))))
 
 
+def test_parameters_that_arrays_are_made_with_stay_as_they_are():
+    cparams = b2.CParams(codec="lz4", typesize=3)
+    cparams.filters = "bitshuffle"
+    for _ in range(2):
+        got = b2.zeros((4, 5), "f8", cparams=cparams).cparams
+        assert (got.codec, got.typesize, got.filters[0]) == (b2.Codec.LZ4, 8, b2.Filter.BITSHUFFLE)
+        assert (cparams.filters, cparams.typesize) == ("bitshuffle", 3)
+    cparams.clevel = 12
+    with pytest.raises(ValueError, match="clevel must be between 0 and 9, not 12"):
+        b2.zeros((4, 5), cparams=cparams)
+
+
 @pytest.mark.parametrize("name", ["h5py", "zarr"])
 def test_datasets_of_other_libraries(name, tmp_path):
     library = importlib.import_module(name)
