@@ -28,6 +28,7 @@ from .partition import (
     compute_chunks_blocks,
     extended,
     fits_format,
+    grid_of,
     short_block_nbytes,
     to_shape,
     whole_part,
@@ -128,7 +129,8 @@ class Sources:
         SourceChangedError when a source has come to show another state.
         """
         array = new_array(shape, dtype, kwargs, look_at)
-        with array.schunk.being_made(*self._schunks):
+        nchunks = math.prod(grid_of(array._shape, array._chunks))
+        with array.schunk.being_made(*self._schunks, nchunks=nchunks):
             try:
                 fill(array)
             except Exception:

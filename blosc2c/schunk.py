@@ -47,6 +47,7 @@ if TYPE_CHECKING:
 
 DEFAULT_CHUNKSIZE = 1 << 24  # without data
 MAX_DEFAULT_CHUNKSIZE = 1 << 28  # with data: one chunk up to here
+_FEW_CHUNKS = 1000  # whose index edits outside of transactions may copy each time
 ARRAY_META = ("b2nd", "caterva")  # metalayers that make a super-chunk an array
 
 T = TypeVar("T")
@@ -270,13 +271,17 @@ class SChunk(Pickled, Callbacks, VLBlocks, Explained):
             self.cparams = kwargs["cparams"]
 
     @block
-    def being_made(self, *sources: Editing) -> Iterator[None]:
+    def being_made(self, *sources: Editing, nchunks: int | None = None) -> Iterator[None]:
         """Give a new super-chunk its contents, all at once; when the body raises, what was there stays.
 
         sources : what the body reads; those with a lock file are held if this one has one, too
+        nchunks : how many chunks it will have, if that is known
         """
         held = [source for source in sources if source.locking and self.locking]
         try:
+            if self.urlpath is None and nchunks is not None and nchunks <= _FEW_CHUNKS:
+                yield  # without a transaction: nobody sees it before, and it is closed when that fails
+                return
             with self.taking_from(*held):
                 with self.transaction():
                     yield

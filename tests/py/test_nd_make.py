@@ -85,6 +85,34 @@ def test_sources_that_give_another_shape_are_refused():
         b2.asarray(Liar(np.zeros((30, 20))))
 
 
+@pytest.mark.parametrize("nchunks", [4, 2000])
+def test_what_fails_to_be_made_in_memory_is_closed(nchunks, monkeypatch):
+    made = []
+
+    class Failing(Recorder):
+        slab_nbytes = 0  # a chunk at a time
+
+        def __getitem__(self, key):
+            if self.nparts == nchunks // 2:
+                made.extend(owned.values())
+                raise OSError("gone")
+            return super().__getitem__(key)
+
+    owned = {}
+    monkeypatch.setattr(b2.SChunk, "being_made", _noting(owned, b2.SChunk.being_made))
+    with pytest.raises(OSError, match="gone"):
+        b2.asarray(Failing(np.ones((nchunks, 3))), chunks=(1, 3), blocks=(1, 3))
+    assert [schunk.handle.is_closed for schunk in made] == [True]
+
+
+def _noting(owned, function):
+    def being_made(schunk, *args, **kwargs):
+        owned[0] = schunk
+        return function(schunk, *args, **kwargs)
+
+    return being_made
+
+
 def test_parameters_that_arrays_are_made_with_stay_as_they_are():
     cparams = b2.CParams(codec="lz4", typesize=3)
     cparams.filters = "bitshuffle"

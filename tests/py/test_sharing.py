@@ -321,10 +321,10 @@ def make_meet(monkeypatch, *functions: tuple[object, str]) -> None:
     meeting = threading.Barrier(2)
 
     def meet_before(function):
-        def call(*args):
+        def call(*args, **kwargs):
             with contextlib.suppress(threading.BrokenBarrierError):
                 meeting.wait(0.5)
-            return function(*args)
+            return function(*args, **kwargs)
 
         return call
 
