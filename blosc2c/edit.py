@@ -141,7 +141,11 @@ class Editing(Reading):
             raise ParameterError(
                 f"order must hold each number from 0 to {self.nchunks - 1} once", field="order"
             )
-        self._edit(lib.b2c_schunk_reorder, ffi.new("uint64_t[]", numbers), len(numbers))
+        self.reorder(ffi.new("uint64_t[]", numbers))
+
+    def reorder(self, order: Any) -> None:
+        """reorder_offsets() by a C array of uint64."""
+        self._edit(lib.b2c_schunk_reorder, order, len(order))
 
     def copy_chunks(self, source: Editing) -> None:
         """Append all chunks of another super-chunk as they are stored, and its vlmetalayers.

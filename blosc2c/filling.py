@@ -5,6 +5,7 @@ SPDX-License-Identifier: BSD-3-Clause
 
 from __future__ import annotations
 
+import itertools
 import math
 from typing import TYPE_CHECKING, Any
 
@@ -14,11 +15,14 @@ from . import _ffi
 from ._ffi import check, ffi, lib, new_error
 from .dtype import storable
 from .errors import ParameterError
-from .partition import grid_of, slabs
-from .sources import Joined, slab_nitems
+from .partition import grid_of, part_of, slabs
+from .sources import Joined, slab_nitems, stores_like
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from .ndarray import Array, NDArray
+    from .sources import Slices
 
 
 _MOST_CHUNKS = 1 << 16  # whose numbers are looked for at once
@@ -39,14 +43,14 @@ def fill_from(array: NDArray, source: Any, takes_over: bool = False) -> None:
         nitems = min(nitems, _MOST_CHUNKS * math.prod(array._chunks))
     first = 0
     for box, n in slabs(array._shape, array._chunks, nitems):
-        if not (takes_over and _take_over(array, source, first, n)):
+        if not (takes_over and _take_over(array, source, first, box)):
             _append(array, first, n, _box_of(source, box, array._dtype))
         first += n
 
 
 def _join(array: NDArray, wholes: list[NDArray]) -> bool:
     """Append all chunks of these arrays, one after the other, as they are; False: they are not like ours."""
-    if not wholes or not all(_stores_like(whole, array) for whole in wholes):
+    if not wholes or not all(stores_like(whole, array) for whole in wholes):
         return False
     for whole in wholes:
         nchunks = math.prod(grid_of(whole._shape, whole._chunks))
@@ -56,31 +60,38 @@ def _join(array: NDArray, wholes: list[NDArray]) -> bool:
     return True
 
 
-def _take_over(array: NDArray, source: Any, first: int, n: int) -> bool:
-    """Append chunks `first` and on, so many, those of the source as they are; False: it has none."""
-    grid = grid_of(array._shape, array._chunks)
-    coords = np.unravel_index(np.arange(first, first + n), grid) if grid else ()
-    starts = [at * chunk for at, chunk in zip(coords, array._chunks, strict=True)]
-    stops = [np.minimum(at + c, end) for at, c, end in zip(starts, array._chunks, array._shape, strict=True)]
-    given = [
-        (stored, np.broadcast_to(numbers, n))
-        for stored, numbers in source.stored_chunks(starts, stops)
-        if _stores_like(stored, array) and (numbers >= 0).any()
-    ]
-    whose = np.full(n, -1)
-    for i, (_, numbers) in enumerate(given):
-        whose[numbers >= 0] = i
-    if not given:
+def _take_over(array: NDArray, source: Any, first: int, box: Slices) -> bool:
+    """Append the chunks in a box, `first` and on, those of the source as they are; False: it has none."""
+    found = source.stored_chunks(array, box)
+    if found is None or (found.numbers < 0).all():
         return False
-    for run in np.split(np.arange(n), np.flatnonzero(np.diff(whose)) + 1):
-        if whose[run[0]] >= 0:
-            stored, numbers = given[whose[run[0]]]
-            array._schunk.copy_some(stored._schunk, numbers[run].astype(np.uint64))
+    is_stored = found.numbers >= 0
+    for begin, end in _runs(is_stored):
+        if is_stored[begin]:
+            _copy(array, found.arrays, found.whose[begin:end], found.numbers[begin:end])
             continue
-        for i in run.tolist():
-            box = tuple(slice(int(at[i]), int(end[i])) for at, end in zip(starts, stops, strict=True))
-            _append(array, first + i, 1, _box_of(source, box, array._dtype))
+        for i in range(begin, end):
+            part = part_of(box, array._chunks, i)
+            _append(array, first + i, 1, _box_of(source, part, array._dtype))
     return True
+
+
+def _runs(values: Array) -> Iterator[tuple[int, int]]:
+    """Where the runs of equal values begin and end."""
+    begins = np.flatnonzero(values[1:] != values[:-1]) + 1
+    return itertools.pairwise([0, *begins.tolist(), values.size])
+
+
+def _copy(array: NDArray, arrays: Sequence[NDArray], whose: Array, numbers: Array) -> None:
+    """Append chunks as they are stored: first all of one array, then those of the next; and put them in order."""
+    schunk = array._schunk
+    before, places = schunk.nchunks, np.argsort(whose, kind="stable")
+    whose, numbers = whose[places], numbers[places].astype(np.uint64)
+    for begin, end in _runs(whose):
+        schunk.copy_some(arrays[whose[begin]]._schunk, numbers[begin:end])
+    if (places[1:] < places[:-1]).any():
+        order = np.concatenate([np.arange(before), before + np.argsort(places)])
+        schunk.reorder(ffi.from_buffer("uint64_t[]", order.astype(np.uint64)))
 
 
 def _append(array: NDArray, first: int, n: int, data: Array) -> None:
@@ -94,12 +105,6 @@ def _append(array: NDArray, first: int, n: int, data: Array) -> None:
         check(status, err, schunk.urlpath)
 
     schunk.handle.edit(append)
-
-
-def _stores_like(array: NDArray, other: NDArray) -> bool:
-    """Whether chunks of one array may be chunks of the other."""
-    same = array._chunks == other._chunks and array._blocks == other._blocks
-    return same and array._dtype == other._dtype
 
 
 def _box_of(source: Any, box: tuple[slice, ...], dtype: np.dtype[Any]) -> Array:

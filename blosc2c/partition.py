@@ -209,6 +209,16 @@ def boxes(shape: Shape, chunks: Shape) -> Iterator[tuple[slice, ...]]:
         yield tuple(slice(i * c, min((i + 1) * c, n)) for i, c, n in zip(coords, chunks, shape, strict=True))
 
 
+def part_of(box: tuple[slice, ...], chunks: Shape, number: int) -> tuple[slice, ...]:
+    """What a box, which begins where a chunk does, has of the chunk that is this one in it."""
+    part = []
+    for s, chunk in zip(reversed(box), reversed(chunks), strict=True):
+        number, i = divmod(number, -(-(s.stop - s.start) // chunk))
+        start = s.start + i * chunk
+        part.append(slice(start, min(start + chunk, s.stop)))
+    return tuple(reversed(part))
+
+
 def slab_of(shape: Shape, chunks: Shape, nitems: int) -> Shape:
     """Sizes of a box of whole chunks, at least one, whose numbers follow each other.
 

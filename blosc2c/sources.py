@@ -12,13 +12,13 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from .errors import ParameterError
 from .indexing import Box, Gather, part_of_plan
-from .partition import Shape, boxes, in_order, slab_of
+from .partition import Shape, boxes, grid_of, in_order, slab_of
 
 if TYPE_CHECKING:
     from .ndarray import NDArray
@@ -46,14 +46,31 @@ class Permuted:
         return permuted
 
 
-def chunk_numbers(array: NDArray, starts: Sequence[Array], stops: Sequence[Array]) -> Array:
-    """The numbers of the chunks whose items are exactly those of boxes of an array, else -1."""
-    number: Any = np.zeros(1, np.int64)
-    is_chunk: Any = np.ones(1, bool)
-    for start, stop, chunk, n in zip(starts, stops, array.chunks, array.shape, strict=True):
-        is_chunk = is_chunk & (start % chunk == 0) & (stop == np.minimum(start + chunk, n))
-        number = number * -(-n // chunk) + start // chunk
-    return np.where(is_chunk, number, -1)
+def stores_like(array: NDArray, other: NDArray) -> bool:
+    """Whether chunks of one array may be chunks of the other."""
+    same = array._chunks == other._chunks and array._blocks == other._blocks
+    return same and array._dtype == other._dtype
+
+
+class Stored(NamedTuple):
+    """Chunks of arrays that are, as they are stored, those of a box of another array, in C order."""
+
+    arrays: Sequence[NDArray]
+    whose: Array  # of each chunk the array's place among `arrays`
+    numbers: Array  # -1: none is
+
+
+def numbers_in_order(grid: Shape, along: Iterable[Sequence[int] | Array]) -> Array:
+    """Numbers in C order of the cells of a grid that have these along each axis."""
+    numbers: Array = np.zeros(1, np.int64)
+    for n, cells in zip(grid, along, strict=True):
+        numbers = np.add.outer(numbers * n, cells).ravel()
+    return numbers
+
+
+def cells_of(s: slice, chunk: int) -> range:
+    """The chunks from one item of an axis up to another."""
+    return range(s.start // chunk, -(-s.stop // chunk))
 
 
 class Rule:
@@ -120,17 +137,22 @@ class Selected:
         ends = zip(plan.start, plan.counts, array.chunks, array.shape, strict=True)
         return [first % chunk == 0 and first + n == end for first, n, chunk, end in ends]
 
-    def stored_chunks(self, starts: list[Array], stops: list[Array]) -> Iterator[tuple[NDArray, Array]]:
-        """Arrays whose stored chunks may be all of boxes, and their numbers; -1: none of its chunks.
-
-        For a new array of the same chunks and blocks.
-        """
-        plan = self._plan
-        if isinstance(plan, Box) and self._is_cut_out():
-            moved = [
-                [at + first for at, first in zip(ats, plan.start, strict=True)] for ats in (starts, stops)
-            ]
-            yield self._array, chunk_numbers(self._array, *moved)
+    def stored_chunks(self, new: NDArray, box: Slices) -> Stored | None:
+        """Those of a box of `new`."""
+        plan, array = self._plan, self._array
+        if not (isinstance(plan, Box) and self._is_cut_out() and stores_like(array, new)):
+            return None
+        along, are_there = [], np.ones(1, bool)
+        for s, first, chunk, n in zip(box, plan.start, array._chunks, array._shape, strict=True):
+            if first % chunk:
+                return None
+            cells = cells_of(slice(s.start + first, s.stop + first), chunk)
+            is_whole = np.ones(len(cells), bool)
+            is_whole[-1] = s.stop + first == min(cells.stop * chunk, n)
+            are_there = np.logical_and.outer(are_there, is_whole).ravel()
+            along.append(cells)
+        numbers = numbers_in_order(grid_of(array._shape, array._chunks), along)
+        return Stored([array], np.zeros_like(numbers), np.where(are_there, numbers, -1))
 
 
 class Joined:
@@ -167,17 +189,31 @@ class Joined:
             return []
         return [a for a in self._arrays if a.shape[axis]]
 
-    def stored_chunks(self, starts: list[Array], stops: list[Array]) -> Iterator[tuple[NDArray, Array]]:
+    def stored_chunks(self, new: NDArray, box: Slices) -> Stored | None:
+        """Those of a box of `new`."""
         from .ndarray import NDArray
 
-        axis = self._axis
-        for first, source in zip(self._starts, self._arrays, strict=False):  # the last is the end
-            low, high = starts[axis] - first, stops[axis] - first
-            inside = (low >= 0) & (high <= source.shape[axis]) & (low < high)
-            if isinstance(source, NDArray) and inside.any():
-                begins = [*starts[:axis], low, *starts[axis + 1 :]]
-                ends = [*stops[:axis], high, *stops[axis + 1 :]]
-                yield source, np.where(inside, chunk_numbers(source, begins, ends), -1)
+        axis, chunks = self._axis, new._chunks
+        along = [cells_of(s, chunk) for s, chunk in zip(box, chunks, strict=True)]
+        grid = grid_of(new._shape, chunks)
+        chunk, stop, cells = chunks[axis], box[axis].stop, along[axis]
+        # For each chunk along the axis: whose it is, how many that has, and which one of those it is.
+        whose, n, number = np.zeros((3, len(cells), 1), np.int64)
+        number -= 1
+        for k, array in enumerate(self._arrays):
+            first, last = self._starts[k], self._starts[k + 1]
+            begin = max(first // chunk, cells.start)
+            end = min(-(-last // chunk) if last >= stop else last // chunk, cells.stop)
+            if begin < end and first % chunk == 0 and isinstance(array, NDArray) and stores_like(array, new):
+                its = slice(begin - cells.start, end - cells.start)
+                whose[its], n[its] = k, -(-self._sizes[k] // chunk)
+                number[its, 0] = range(begin - first // chunk, end - first // chunk)
+        if (number < 0).all():
+            return None
+        before = numbers_in_order(grid[:axis], along[:axis])[:, None, None]
+        after = numbers_in_order(grid[axis + 1 :], along[axis + 1 :])
+        found = np.where(number < 0, -1, (before * n + number) * math.prod(grid[axis + 1 :]) + after)
+        return Stored(self._arrays, (whose + np.zeros_like(found)).ravel(), found.ravel())
 
 
 # ---- Other shapes ----------------------------------------------------------

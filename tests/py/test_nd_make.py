@@ -620,6 +620,29 @@ def test_joining_takes_chunks_over(monkeypatch):
     same(mixed, np.concatenate([A[:8]] * 2).astype("<i8"))
 
 
+@pytest.mark.parametrize("sizes", [(10, 20, 5, 10), (10, 7, 20, 3, 5), (3, 10, 4)])
+@pytest.mark.parametrize("contiguous", (False, True))
+def test_chunks_that_are_joined_along_the_last_axis(sizes, contiguous, tmp_path, monkeypatch):
+    """Those of each array are appended at once where none must be made, and put in order."""
+    arrays = [np.arange(12 * n).reshape(12, n) + 1000 * i for i, n in enumerate(sizes)]
+    parts = [b2.asarray(a, chunks=(4, 5), blocks=(2, 5)) for a in arrays]
+    path = tmp_path / "joined"
+    ncopies, copy_some = [0], b2.SChunk.copy_some
+
+    def counted(*args):
+        ncopies[0] += 1
+        copy_some(*args)
+
+    monkeypatch.setattr(b2.SChunk, "copy_some", counted)
+    with b2.concat(parts, axis=1, urlpath=path, contiguous=contiguous) as joined:
+        same(joined, np.concatenate(arrays, axis=1))
+    same(b2.open(path), np.concatenate(arrays, axis=1))
+    same(blosc2.open(str(path))[...], np.concatenate(arrays, axis=1))
+    assert ncopies[0] == {4: 4, 5: 9, 3: 0}[len(sizes)]  # 9: row by row, what is made between them
+    pair = [parts[0], b2.asarray(arrays[0] + 7, chunks=(4, 5), blocks=(2, 5))]
+    same(b2.stack(pair, axis=2), np.stack([arrays[0], arrays[0] + 7], axis=2))
+
+
 # ---- Views -----------------------------------------------------------------
 
 
