@@ -368,9 +368,8 @@ class VLMeta(MutableMapping[str, Any]):
 
     def take_over(self, source: VLMeta) -> None:
         """update() by all of another super-chunk, as they are stored; LimitError as getall()."""
-        stored = {name: Stored(packed) for name, packed in source.each()}
-        if stored:  # mostly there are none, and an update is a transaction
-            self.update(stored)
+        if len(source):  # mostly there are none, and an update is a transaction
+            self.update({name: Stored(packed) for name, packed in source.each()})
 
     def clear(self) -> None:
         """Remove all of them in one commit."""

@@ -219,11 +219,12 @@ def concat(arrays: Sequence[Any], /, axis: int = 0, **kwargs: Any) -> NDArray:
     if not parts:
         raise ParameterError("concat() needs at least one array")
     kwargs = with_shapes(kwargs)
-    ndim = len(parts[0].shape)
+    shapes = [a.shape for a in parts]
+    ndim = len(shapes[0])
     axis = _axis(axis, ndim)
-    rest = [(*a.shape[:axis], *a.shape[axis + 1 :]) for a in parts]
-    if any(len(a.shape) != ndim or r != rest[0] for a, r in zip(parts, rest, strict=True)):
-        raise ParameterError(f"shapes {[a.shape for a in parts]} differ beyond axis {axis}")
+    rest = shapes[0][:axis], shapes[0][axis + 1 :]
+    if any(len(shape) != ndim or (shape[:axis], shape[axis + 1 :]) != rest for shape in shapes):
+        raise ParameterError(f"shapes {shapes} differ beyond axis {axis}")
     asked = kwargs.pop("dtype", None)
     dtype = _common_dtype([a.dtype if asked is None else settled(asked, a) for a in parts])
     joined, takes_over = Joined(parts, axis), may_take_over(kwargs)
