@@ -147,7 +147,8 @@ bool b2i_lock_drop_hold(b2i_lock *l, b2i_hold **holds, b2i_hold *hold)
     if (is_there) {
         *at = hold->next;
         if (l != NULL) {
-            l->owners = *holds != NULL ? *holds : &l->owner;
+            /* Nobody's, when it is given up next: who has taken it may have left long ago. */
+            l->owners = *holds != NULL || l->depth == 1 ? *holds : &l->owner;
         }
     }
     let_list_go();

@@ -391,6 +391,15 @@ static void test_owners(b2c_schunk *other)
     CHECK_EQ(b2c_schunk_lock(other, 1, NULL, &err), B2C_OK);
     CHECK_EQ(b2c_schunk_unlock(other, &err), B2C_OK);
 
+    b2i_hold *holds = NULL, last = { 0 }; /* who has taken it may use the other one already */
+    CHECK_EQ(b2c_schunk_lock(turn.schunk, 0, NULL, &err), B2C_OK);
+    b2i_lock_add_hold(turn.schunk->lock, &holds, &last);
+    CHECK(b2i_lock_drop_hold(turn.schunk->lock, &holds, &last));
+    CHECK(!would_wait_for_itself(other));
+    CHECK_EQ(b2c_schunk_unlock(turn.schunk, &err), B2C_OK);
+    CHECK_EQ(b2c_schunk_lock(other, 1, NULL, &err), B2C_OK);
+    CHECK_EQ(b2c_schunk_unlock(other, &err), B2C_OK);
+
     CHECK_EQ(b2c_schunk_lock(turn.schunk, 1, NULL, &err), B2C_OK); /* a writer that reads */
     CHECK_EQ(b2i_turn_hold(turn.schunk, &turn, &p.first, &changed, &err), B2C_OK);
     b2i_turn_let_go(turn.schunk, &turn, &p.first);
