@@ -17,6 +17,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { LOCK_LEN = 16, AT_COUNT = 8 };
@@ -36,8 +37,11 @@ struct b2i_lock {
     ino_t ino;
     state state;
     bool is_exclusive; /* unless free */
-    b2i_hold owner;    /* who took it */
-    b2i_hold *owners;  /* who has it, when held */
+    uint64_t place;    /* in the queue of those who gave way and look again, or 0; see stand() */
+    int64_t until;     /* when that is over, unless it has looked again */
+    bool asks_exclusive;
+    b2i_hold owner;   /* who took it */
+    b2i_hold *owners; /* who has it, when held */
     struct b2i_lock *next;
     char *path, *next_path; /* and where it is going to be, or NULL */
 };
@@ -71,6 +75,7 @@ static void after_fork_child(void)
         l->fd = -1;
         l->state = FREE;
         l->is_exclusive = false;
+        l->place = 0;
     }
     let_list_go();
 }
@@ -105,6 +110,7 @@ static void set_held(b2i_lock *l)
 {
     hold_list();
     l->state = HELD;
+    l->place = 0;
     l->owner.thread = b2i_lock_thread();
     l->owners = &l->owner;
     let_list_go();
@@ -164,36 +170,98 @@ static bool is_own(const b2i_lock *l)
     return h != NULL;
 }
 
-typedef enum who { NOBODY, ANOTHER, MYSELF } who;
+/*
+ * Who gives way does not wait in flock(), where it would have a place, but looks again.  Those who
+ * come later give way to it for so long: it may be kept from looking, or never do so again.
+ */
+enum { PLACE_NSEC = 50000000 };
 
-/* Which thread of this process has the file through another handle, or wants it and came first. */
-static who find_rival(const b2i_lock *l, bool exclusive)
+static int64_t now_nsec(void)
+{
+    struct timespec t = { 0 };
+    (void)clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+static void stand(b2i_lock *l, bool exclusive)
+{
+    static uint64_t last;
+    if (l->place == 0) {
+        l->place = ++last;
+    }
+    l->asks_exclusive = exclusive;
+    l->until = now_nsec() + PLACE_NSEC;
+}
+
+static bool came_first(const b2i_lock *h, const b2i_lock *l)
+{
+    return h->place != 0 && (l->place == 0 || h->place < l->place) && now_nsec() < h->until;
+}
+
+typedef enum who {
+    NOBODY,
+    WAITING, /* a thread that no other one has to wait for */
+    ANOTHER,
+    MYSELF
+} who;
+
+static who rival_of(const b2i_lock *h, const b2i_lock *l, bool exclusive)
+{
+    if (h == l || h->dev != l->dev || h->ino != l->ino) {
+        return NOBODY;
+    }
+    if (h->state == FREE) {
+        return (exclusive || h->asks_exclusive) && came_first(h, l) ? WAITING : NOBODY;
+    }
+    if (!exclusive && !h->is_exclusive) {
+        return NOBODY;
+    }
+    if (h->state == WANTED && !h->gives_way) {
+        return WAITING;
+    }
+    return is_own(h) ? MYSELF : ANOTHER;
+}
+
+/*
+ * Which thread of this process has the file through another handle, or wants it and came first.
+ * Who reads does not wait for those who wait for other readers: these may be waiting for it.
+ */
+static who find_rival(const b2i_lock *l, bool exclusive, bool *is_shared)
 {
     who found = NOBODY;
-    for (const b2i_lock *h = opened; h != NULL && found != MYSELF; h = h->next) {
-        bool is_rival = h != l && h->state != FREE && (exclusive || h->is_exclusive) &&
-                        h->dev == l->dev && h->ino == l->ino;
-        if (is_rival) {
-            found = is_own(h) ? MYSELF : ANOTHER;
-        }
+    *is_shared = false;
+    for (const b2i_lock *h = opened; h != NULL; h = h->next) {
+        who rival = rival_of(h, l, exclusive);
+        found = rival > found ? rival : found;
+        *is_shared = *is_shared || (!exclusive && h != l && h->state == HELD && !h->is_exclusive &&
+                                    h->dev == l->dev && h->ino == l->ino);
     }
     return found;
 }
 
-/*
- * Before the wait: says so to those who come later, unless it would be for this very thread, and
- * for ever, or this handle gives way.
- */
-static who want(b2i_lock *l, bool exclusive)
+/* What to do about the lock, and on whose account not to wait for it. */
+typedef enum way { WAIT, TRY, GIVE_WAY, FAIL } way;
+
+/* Says that it is wanted to those who come later, unless it would be for ever. */
+static way want(b2i_lock *l, bool exclusive)
 {
+    bool is_shared;
+    way how = WAIT;
     hold_list();
-    who rival = find_rival(l, exclusive);
-    if (rival == NOBODY || (rival == ANOTHER && !l->gives_way)) {
+    who rival = find_rival(l, exclusive, &is_shared);
+    if (rival == MYSELF) {
+        how = FAIL;
+    } else if (rival != NOBODY && l->gives_way) {
+        how = rival == WAITING && is_shared ? TRY : GIVE_WAY;
+    }
+    if (how == GIVE_WAY) {
+        stand(l, exclusive);
+    } else if (how != FAIL) {
         l->state = WANTED;
         l->is_exclusive = exclusive;
     }
     let_list_go();
-    return rival;
+    return how;
 }
 
 /* ---- the file ---- */
@@ -334,10 +402,15 @@ void b2i_lock_give_way(b2i_lock *l)
     l->gives_way = true;
 }
 
-bool b2i_lock_has_rival(const b2i_lock *l)
+bool b2i_lock_has_rival(b2i_lock *l)
 {
+    bool is_shared;
     hold_list();
-    bool has_rival = l->depth == 0 && find_rival(l, true) == ANOTHER;
+    who rival = l->depth == 0 ? find_rival(l, true, &is_shared) : NOBODY;
+    bool has_rival = rival == WAITING || rival == ANOTHER;
+    if (has_rival) {
+        stand(l, true);
+    }
     let_list_go();
     return has_rival;
 }
@@ -404,23 +477,31 @@ static b2c_status count(b2i_lock *l, b2c_error *err)
     return why == 0 ? B2C_OK : b2i_fail_io(err, why, B2C_NO_OFFSET, "writing the lock file failed");
 }
 
+static b2c_status fail_rival(b2c_error *err)
+{
+    (void)b2i_fail(err, B2C_E_LOCKED, B2C_NO_OFFSET,
+                   "another thread holds the lock through another handle");
+    if (err != NULL) {
+        err->sys_errno = EAGAIN;
+    }
+    return B2C_E_LOCKED;
+}
+
 static b2c_status wait_for(b2i_lock *l, bool exclusive, b2c_error *err)
 {
-    who rival = want(l, exclusive);
-    if (rival == MYSELF) {
+    way how = want(l, exclusive);
+    if (how == FAIL) {
         return b2i_fail(err, B2C_E_LOCKED, B2C_NO_OFFSET,
                         "this thread holds the lock through another handle");
     }
-    if (rival == ANOTHER && l->gives_way) {
-        (void)b2i_fail(err, B2C_E_LOCKED, B2C_NO_OFFSET,
-                       "another thread holds the lock through another handle");
-        if (err != NULL) {
-            err->sys_errno = EAGAIN;
-        }
-        return B2C_E_LOCKED;
+    if (how == GIVE_WAY) {
+        return fail_rival(err);
     }
-    if (flock(l->fd, exclusive ? LOCK_EX : LOCK_SH) == 0) {
+    if (flock(l->fd, (exclusive ? LOCK_EX : LOCK_SH) | (how == TRY ? LOCK_NB : 0)) == 0) {
         return B2C_OK;
+    }
+    if (how == TRY && errno == EWOULDBLOCK) { /* the other reader has just left */
+        return fail_rival(err);
     }
     if (errno == EINTR) {
         return b2i_fail_io(err, EINTR, B2C_NO_OFFSET, "a signal came while waiting for the lock");

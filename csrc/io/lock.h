@@ -46,11 +46,11 @@ void b2i_lock_release(b2i_lock *lock);
 /*
  * From now on the lock is not waited for when another thread of this process has it through another
  * handle, or waits for it itself: B2C_E_LOCKED with EAGAIN.  For who has something meanwhile that
- * this thread may wait for.
+ * this thread may wait for.  Who takes it again soon keeps a place before those who come later.
  */
 void b2i_lock_give_way(b2i_lock *lock);
 /* Whether it could not be had exclusively for that reason. */
-bool b2i_lock_has_rival(const b2i_lock *lock);
+bool b2i_lock_has_rival(b2i_lock *lock);
 
 /* The calling thread: an address that no other one has. */
 const void *b2i_lock_thread(void);

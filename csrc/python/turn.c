@@ -136,7 +136,7 @@ void b2i_turn_give_way(b2i_turn *turn)
     }
 }
 
-int b2i_turn_has_rival(const b2i_turn *turn)
+int b2i_turn_has_rival(b2i_turn *turn)
 {
     const b2c_schunk *s = turn->schunk;
     return s != NULL && s->lock != NULL && s->store->is_writable && b2i_lock_has_rival(s->lock);

@@ -66,7 +66,7 @@ int b2i_turn_unlock(b2i_turn *turn, const int *changed, b2c_error *err);
  * Closing would do without the lock: has_rival() tells before whether that is so.
  */
 void b2i_turn_give_way(b2i_turn *turn);
-int b2i_turn_has_rival(const b2i_turn *turn);
+int b2i_turn_has_rival(b2i_turn *turn);
 
 /*
  * In a forked child: what other threads were at is over, and the lock file is the parent's.

@@ -127,3 +127,55 @@ def test_who_has_the_lock_of_several_that_read(path):
     assert [results for _, results in threads] == [[4], [None]]
     first.close()
     second.close()
+
+
+def test_who_takes_the_lock_again_and_again_lets_others_have_it(path):
+    """Who gives way has no place in the queue of the system: it waited for 44 seconds."""
+    first, second = opened(path), opened(path)
+    is_over = threading.Event()
+
+    def hold() -> None:
+        while not is_over.is_set():
+            with first.holding_lock():
+                time.sleep(0.005)
+
+    def use() -> None:
+        for _ in range(20):
+            second.update_data(0, DATA)
+            second.refresh()
+        second.close()
+
+    holder, held = run(hold)
+    user, used = run(use)
+    user.join(20)
+    is_over.set()
+    assert used == [None]
+    finish(holder)
+    assert held == [None]
+    first.close()
+
+
+@pytest.mark.parametrize("waiting", ["open", "replace", "append"])
+def test_who_reads_waits_for_nobody_that_waits_for_readers(path, waiting):
+    """One of those may be waiting for it."""
+    first, second, third = opened(path, "r"), opened(path, "r"), opened(path)
+
+    def wait() -> None:
+        if waiting == "open":
+            opened(path).close()
+        elif waiting == "replace":
+            b2.SChunk(chunksize=len(DATA), data=DATA, urlpath=path, mode="w", locking=True).close()
+        else:
+            third.append_data(DATA)
+
+    with first.holding_lock():
+        writer, written = run(wait)
+        time.sleep(0.1)
+        reader, read = run(lambda: second[:])
+        reader.join(5)
+        assert read == [DATA * 3]
+        assert written == []
+    finish(writer)
+    assert not isinstance(written[0], BaseException)
+    for s in (first, second, third):
+        s.close()
