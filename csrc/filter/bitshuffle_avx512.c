@@ -14,9 +14,10 @@
 
 enum {
     ROW = 64,
-    GROUP = 8 * ROW,  /* elements */
-    MAX_UNIT = 32,    /* so many planes of a group are 18 kB */
-    MAX_CLAIMED = 12, /* with more, two lines of each row do not stay in the L1 cache */
+    GROUP = 8 * ROW, /* elements */
+    MAX_UNIT = 32,   /* so many planes of a group are 18 kB */
+    MAX_NEAR = 12,   /* with more, two lines of each row do not stay in the L1 cache */
+    MIN_FAR = 20,    /* and of so many not even one until the next group */
     STRIDE = GROUP + VEC_LEN
 };
 
@@ -63,9 +64,20 @@ B2I_KERNEL void rows_to_bits(const uint8_t *rows, size_t row_len, vec *a)
     rows_join(v, 8, a);
 }
 
+/* The lines of the 8 rows that are written next. */
+B2I_KERNEL void claim_rows(const uint8_t *rows, size_t row_len)
+{
+    B2I_UNROLL
+    for (size_t b = 0; b < 8; b++) {
+        claim(rows + b * row_len);
+        claim(rows + b * row_len + ROW - 1);
+    }
+}
+
 /* ---- by planes: those of a group are apart for the sake of cache sets ---- */
 
-B2I_KERNEL void shuffle_planes(const uint8_t *src, uint8_t *dst, size_t typesize, size_t row_len)
+B2I_KERNEL void shuffle_planes(const uint8_t *src, uint8_t *dst, size_t typesize, size_t row_len,
+                               bool far)
 {
     uint8_t planes[MAX_UNIT * STRIDE];
     for (size_t at = 0; at < row_len; at = next_step(at, ROW, row_len)) {
@@ -75,12 +87,16 @@ B2I_KERNEL void shuffle_planes(const uint8_t *src, uint8_t *dst, size_t typesize
             from = planes;
         }
         for (size_t j = 0; j < typesize; j++) {
+            uint8_t *rows = dst + 8 * j * row_len + at;
+            if (far && j + 1 < typesize) {
+                claim_rows(rows + 8 * row_len, row_len);
+            }
             vec a[8];
             B2I_UNROLL
             for (size_t r = 0; r < 8; r++) {
                 a[r] = transpose_reversed(reverse_each_8(vec_load(from + j * STRIDE + ROW * r)));
             }
-            bits_to_rows(a, typesize <= MAX_CLAIMED, dst + 8 * j * row_len + at, row_len);
+            bits_to_rows(a, !far && typesize <= MAX_NEAR, rows, row_len);
         }
     }
 }
@@ -118,8 +134,10 @@ static void shuffle(const uint8_t *src, uint8_t *dst, size_t typesize, size_t ro
     }
     if (typesize > MAX_UNIT) {
         tiled_shuffle(src, dst, typesize, row_len);
+    } else if (typesize >= MIN_FAR) {
+        shuffle_planes(src, dst, typesize, row_len, true);
     } else {
-        shuffle_planes(src, dst, typesize, row_len);
+        shuffle_planes(src, dst, typesize, row_len, false);
     }
 }
 

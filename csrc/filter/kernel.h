@@ -115,18 +115,24 @@ B2I_KERNEL void prefetch_ahead(const uint8_t *p, size_t len)
 #endif
 }
 
-/*
- * The line behind the one at p, which is about to be written.  A vector of a plane that does not
- * begin with a line is stored across two, and Intel processors fetch the second one
- * only when the store is due: shuffles then take up to 2.3 times as long.
- */
-B2I_KERNEL void claim_next(const uint8_t *p)
+/* The line at p, which is about to be written. */
+B2I_KERNEL void claim(const void *p)
 {
 #if defined(__GNUC__) || defined(__clang__)
-    __builtin_prefetch((const void *)((uintptr_t)p + LINE_LEN), 1);
+    __builtin_prefetch(p, 1);
 #else
     (void)p;
 #endif
+}
+
+/*
+ * The line behind the one at p.  A vector of a plane that does not begin with a line is stored
+ * across two, and Intel processors fetch the second one only when the store is due:
+ * shuffles then take up to 2.3 times as long.
+ */
+B2I_KERNEL void claim_next(const uint8_t *p)
+{
+    claim((const void *)((uintptr_t)p + LINE_LEN));
 }
 
 #endif
