@@ -310,10 +310,14 @@ def _special(shape: Any, dtype: Any, kind: SpecialValue, kwargs: Mapping[str, An
 def full(shape: Any, fill_value: Any, dtype: Any = None, **kwargs: Any) -> NDArray:
     """An array of one value, which may be an array of one item; of its dtype when none is given.
 
+    Bytes are items of their own length where the dtype is one of numbers, dates or truth values.
+
     Raises OverflowError for an integer that the dtype, or a field of it, cannot hold.
     """
     if dtype is not None:
         shape, dtype = of_items(to_shape(shape), np.dtype(dtype))
+        if isinstance(fill_value, bytes) and dtype.kind in "biufcmM":
+            dtype = None  # as in Python-Blosc2
     is_record = dtype is not None and dtype.fields and isinstance(fill_value, tuple | list)
     value = np.asarray(fill_value, dtype) if is_record else to_array(fill_value, dtype)
     if value.size != 1:

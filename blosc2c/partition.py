@@ -85,7 +85,8 @@ def compute_chunks_blocks(
 
     Parameters
     ----------
-    shape, chunks, blocks : int, tuple or list; chunks and blocks may be None
+    shape, chunks, blocks : int, tuple or list; chunks and blocks may be None.  Blocks without
+        chunks are cut to the shape
     dtype : NumPy dtype of the items
     kwargs : ignored
 
@@ -112,6 +113,7 @@ def _completed(whole: Shape, chunk: Shape | None, block: Shape | None, itemsize:
     elif block is None:
         block = choose_blocks(chunk or whole, itemsize)
     if chunk is None:
+        block = tuple(min(b, n) for b, n in zip(block, whole, strict=True))
         chunk = _choose_chunks(whole, block, itemsize)
     if any(b > c for b, c in zip(block, chunk, strict=True)):
         raise ParameterError(f"blocks {block} do not fit in chunks {chunk}", field="blocks")
