@@ -260,6 +260,14 @@ def in_buffer(src: Buffer, name: str = "src") -> Any:
         ) from None
 
 
+def buffer_itemsize(data: Any) -> int:
+    """Bytes of an item of a buffer; arrays tell it also for dtypes that buffers cannot describe."""
+    itemsize = getattr(data, "itemsize", None)
+    if itemsize is None or callable(itemsize):
+        itemsize = memoryview(data).itemsize
+    return max(int(itemsize), 1)
+
+
 _from_buffer, _BYTES = ffi.from_buffer, ffi.typeof("char[]")  # found again they cost 100 ns
 
 

@@ -11,7 +11,7 @@ from collections.abc import Sized
 from typing import TYPE_CHECKING, Any
 
 from . import _ffi, runtime
-from ._ffi import call_for, check, ffi, in_buffer, lib, new_error, out_buffer, small_call
+from ._ffi import buffer_itemsize, call_for, check, ffi, in_buffer, lib, new_error, out_buffer, small_call
 from .errors import LimitError, ParameterError, TruncatedError
 from .limits import check_chunk, check_result, small
 from .params import (
@@ -189,7 +189,7 @@ def compress(
     True
     """
     if typesize is None:
-        typesize = memoryview(src).itemsize
+        typesize = buffer_itemsize(src)
     typesize = to_int(typesize, "typesize", 1, MAX_TYPESIZE)
     codec = runtime.default_codec() if codec is None else codec
     try:

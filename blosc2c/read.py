@@ -340,6 +340,8 @@ class Reading:
     ) -> bytes | None:
         """Items `start` to `stop` (excluded; as in Python slices), as bytes or into `out`.
 
+        Into `out` the result is None, or b"" when there are no such items.
+
         Raises
         ------
         ValueError : out is too small
@@ -375,7 +377,7 @@ class Reading:
                 actual=len(dst),
             )
         self._read(first * typesize, nbytes, dst)
-        return None
+        return None if nbytes else b""
 
     def read_into(self, out: Buffer, start: int = 0) -> None:
         """Fill `out` with the data from item `start` on; ValueError when there is less."""

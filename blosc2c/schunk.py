@@ -14,7 +14,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from . import _ffi, limits, params
-from ._ffi import check, ffi, in_buffer, lib, new_error, uninterrupted
+from ._ffi import buffer_itemsize, check, ffi, in_buffer, lib, new_error, uninterrupted
 from .blocks import block
 from .callbacks import Callbacks
 from .edit import Editing
@@ -89,7 +89,8 @@ class SChunk(Pickled, Callbacks, VLBlocks, Explained):
 
     Parameters
     ----------
-    chunksize : bytes of a chunk; None: all of `data` up to 2^28, without data 2^24
+    chunksize : bytes of a chunk; None: all of `data` up to 2^28, without data 2^24; 0, without data:
+        the chunks may have any sizes
     data : C-contiguous buffer to start with
     kwargs :
         cparams, dparams : CParams, DParams or dicts of their fields; without a typesize
@@ -125,7 +126,7 @@ class SChunk(Pickled, Callbacks, VLBlocks, Explained):
             self._open_existing(storage, kwargs)
             return
         source = None if data is None else in_buffer(data, "data")
-        itemsize = 1 if data is None else memoryview_itemsize(data)
+        itemsize = 1 if data is None else buffer_itemsize(data)
         cparams = params.compiled_for(kwargs.get("cparams"), itemsize)
         if chunksize is None:
             chunksize = DEFAULT_CHUNKSIZE
@@ -136,7 +137,7 @@ class SChunk(Pickled, Callbacks, VLBlocks, Explained):
                 f"a chunk has at most {params.MAX_BUFFERSIZE} bytes, not {chunksize}",
                 field="chunksize",
             )
-        chunksize = to_int(chunksize, "chunksize", 1, params.MAX_BUFFERSIZE)
+        chunksize = to_int(chunksize, "chunksize", 0 if source is None else 1, params.MAX_BUFFERSIZE)
         metas = {name: encode(value) for name, value in (storage.meta or {}).items()}
         self._create(storage, chunksize, cparams, to_dparams(kwargs.get("dparams")), metas)
         if source is None and storage.path is None:
@@ -460,14 +461,6 @@ class SChunk(Pickled, Callbacks, VLBlocks, Explained):
 def borrowed(handle: Handle) -> SChunk:
     """An SChunk for a handle that has none, for as long as the handle lives."""
     return SChunk._wrap(handle, Origin(handle.writes_to, True), {})
-
-
-def memoryview_itemsize(data: Any) -> int:
-    """Bytes of an item of a buffer; arrays tell it also for dtypes that buffers cannot describe."""
-    itemsize = getattr(data, "itemsize", None)
-    if itemsize is None or callable(itemsize):
-        itemsize = memoryview(data).itemsize
-    return max(int(itemsize), 1)
 
 
 def handle_from_cframe(cframe: Buffer, copy: bool, bounds: Limits | None) -> tuple[Handle, Any]:

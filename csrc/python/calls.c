@@ -287,8 +287,8 @@ static PyObject *items(PyObject *o, PyObject *const *args, Py_ssize_t nargs)
     if (nargs < 1 || !find_items(self, args[0], &at, &nbytes)) {
         return long_way();
     }
-    if (nargs > 1) {
-        return read_into(self, b2i_turn_read, at, args[1], nbytes);
+    if (nargs > 1) { /* of nothing the result is what there would be without a buffer */
+        return nbytes != 0 ? read_into(self, b2i_turn_read, at, args[1], nbytes) : long_way();
     }
     return nbytes <= most(self) ? read_new(self, b2i_turn_read, at, nbytes, &len) : long_way();
 }

@@ -34,3 +34,42 @@ def test_bytes_are_items_of_their_own_length(lib, dtype):
 def test_longer_bytes_are_not_cut():
     assert b2.full((2,), b"ab", dtype="S4").dtype == np.dtype("S4")
     assert b2.full((2,), b"ab", dtype="V2").dtype == np.dtype("V2")
+
+
+@BOTH
+@pytest.mark.parametrize("dtype", ["M8[s]", "m8[D]", "i2", "c16"])
+def test_the_item_size_of_any_dtype(lib, dtype):
+    data = np.zeros(20, dtype)
+    chunk = lib.compress(data, typesize=None)
+    assert chunk[3] == data.itemsize and lib.decompress(chunk) == data.tobytes()
+
+
+@BOTH
+def test_a_slice_of_nothing_is_no_bytes(lib):
+    s = lib.SChunk(chunksize=40, data=np.arange(20, dtype="i4"))
+    out = bytearray(8)
+    for start, stop in ((5, 5), (7, 3), (20, None), (-3, -3)):
+        assert s.get_slice(start, stop) == s.get_slice(start, stop, out) == b""
+    assert out == bytes(8)
+    assert s.get_slice(3, 5, out) is None and out == np.arange(3, 5, dtype="i4").tobytes()
+
+
+@pytest.mark.parametrize("kind", ["memory", "file", "directory"])
+def test_chunks_of_any_size(kind, tmp_path):
+    path = None if kind == "memory" else str(tmp_path / "s")
+    s = b2.SChunk(chunksize=0, cparams={"typesize": 4}, urlpath=path, contiguous=kind == "file")
+    assert (s.chunksize, s.nchunks, s.nbytes, s[:]) == (0, 0, 0, b"")
+    data = [np.arange(n, dtype="i4").tobytes() for n in (100, 200, 2)]
+    for i, part in enumerate(data):
+        assert s.append_data(part) == i + 1
+    assert s.chunksize == 0 and s[:] == b"".join(data)
+    if path is not None:
+        s.close()
+        t = blosc2.open(path)
+        assert t.nchunks == 3 and t.chunksize == 0
+        assert [t.decompress_chunk(i) for i in range(3)] == data
+
+
+def test_data_are_not_cut_into_chunks_of_nothing():
+    with pytest.raises(ValueError, match="chunksize"):
+        b2.SChunk(chunksize=0, data=bytes(8))
