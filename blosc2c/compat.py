@@ -61,8 +61,8 @@ MISSING: dict[str, str] = {
 
 _METHODS_BY_REASON: dict[str, str] = {
     _ENGINE: """
-        all any argmax argmin cumulative_prod cumulative_sum device max mean min prod std sum
-        to_device var where index indexes create_index drop_index rebuild_index
+        all any argmax argmin cumulative_prod cumulative_sum max mean min prod std sum
+        var where index indexes create_index drop_index rebuild_index
         compact_index
         """,
     _SORT: "sort argsort iter_sorted",

@@ -1,4 +1,4 @@
-"""Operators of arrays: == and != compare the contents, the others raise.
+"""Operators of arrays: == and != compare the contents, the others raise.  And the device, which there is one of.
 
 SPDX-License-Identifier: BSD-3-Clause
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 from numbers import Number
 from typing import TYPE_CHECKING, Any
 
+from .errors import ParameterError
 from .facts import Explained
 
 if TYPE_CHECKING:
@@ -34,6 +35,17 @@ class Operators(Explained):
         return self[...] != _decoded(other) if self._compares(other) else NotImplemented
 
     __hash__ = None  # type: ignore[assignment]
+
+    @property
+    def device(self) -> str:
+        """Where the items are: "cpu"."""
+        return "cpu"
+
+    def to_device(self, device: str) -> Any:
+        """The same object; ValueError for any device but "cpu"."""
+        if device != "cpu":
+            raise ParameterError(f"the only device is 'cpu', not {device!r}", field="device")
+        return self
 
     def _compares(self, other: object) -> bool:
         """Whether something is an array, a scalar, a sequence, or a text for an array of texts."""

@@ -10,7 +10,7 @@ import errno
 import os
 import weakref
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from . import _ffi, limits, params
@@ -123,6 +123,8 @@ class SChunk(Pickled, Callbacks, VLBlocks, Explained):
         params.check_deserialize(kwargs.pop("deserialize", None))
         storage = split_storage(kwargs, "SChunk()", ParameterError)
         if storage.mode == "r":
+            if data is not None:
+                raise ParameterError("mode 'r' opens what is there, and takes no data", field="data")
             self._open_existing(storage, kwargs)
             return
         source = None if data is None else in_buffer(data, "data")
@@ -268,8 +270,11 @@ class SChunk(Pickled, Callbacks, VLBlocks, Explained):
         self._c_nthreads = _ffi.threads.nthreads
         dparams = kwargs.get("dparams")
         self._dparams = params.default_dparams() if dparams is None else to_dparams(dparams)
-        if kwargs.get("cparams") is not None:
-            self.cparams = kwargs["cparams"]
+        given = kwargs.get("cparams")
+        if isinstance(given, CParams) and given.typesize == CParams.typesize:  # nobody may have given it
+            given = replace(given, typesize=self.typesize)
+        if given is not None:
+            self.cparams = given
 
     @block
     def being_made(self, *sources: Editing, nchunks: int | None = None) -> Iterator[None]:

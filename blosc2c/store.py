@@ -124,7 +124,8 @@ def open(
     offset : byte in the file where the frame starts
     dataset, hdf5_index : None; they are for HDF5 files, as shared_cache and storage_options are for
         remote ones, which are not offered
-    kwargs : cparams (for later appends; typesize and blocksize must stay), dparams; mmap_mode,
+    kwargs : cparams (for later appends; typesize, unless it is the default of CParams, and blocksize
+        must stay), dparams; mmap_mode,
         initial_mapping_size and locking as in Storage; durability as in
         SChunk.set_durability(); checksums: False neither compares nor stores them; limits: a
         Limits, for data that is not trusted; member: the name of an object ("/group/name") in a

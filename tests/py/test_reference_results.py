@@ -73,3 +73,36 @@ def test_chunks_of_any_size(kind, tmp_path):
 def test_data_are_not_cut_into_chunks_of_nothing():
     with pytest.raises(ValueError, match="chunksize"):
         b2.SChunk(chunksize=0, data=bytes(8))
+
+
+@BOTH
+def test_there_is_one_device(lib):
+    a = lib.asarray(np.ones(3, [("x", "i4")]))
+    assert a.device == "cpu" and a.to_device("cpu") is a
+    field = a.fields["x"]
+    assert field.to_device("cpu") is field
+    for device in ("gpu", None):
+        with pytest.raises(ValueError, match="cpu"):
+            a.to_device(device)
+
+
+@pytest.mark.parametrize("mode", ["r", "a"])
+def test_parameters_of_an_opened_frame(mode, tmp_path):
+    """Those of a CParams are for later chunks: a typesize that it has by default is not one to change to."""
+    path = str(tmp_path / "s")
+    b2.SChunk(chunksize=40, data=np.arange(20, dtype="i4"), urlpath=path).close()
+    with b2.open(path, mode=mode, cparams=b2.CParams(clevel=1, codec=b2.Codec.LZ4)) as s:
+        assert (s.cparams.clevel, s.cparams.codec, s.typesize) == (1, b2.Codec.LZ4, 4)
+        assert s[3:5] == np.arange(3, 5, dtype="i4").tobytes()
+    for wrong in (b2.CParams(typesize=2), {"typesize": 8}):
+        with pytest.raises(ValueError, match="do not change"):
+            b2.open(path, mode=mode, cparams=wrong)
+
+
+def test_data_for_a_frame_that_is_opened_are_refused(tmp_path):
+    path = str(tmp_path / "s")
+    b2.SChunk(data=b"x" * 8, urlpath=path).close()
+    for how in ({"mode": "r"}, {"mmap_mode": "r"}):
+        with pytest.raises(ValueError, match="no data"):
+            b2.SChunk(data=b"y" * 8, urlpath=path, **how)
+    assert b2.SChunk(urlpath=path, mode="r")[:] == b"x" * 8
