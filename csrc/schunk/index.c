@@ -45,8 +45,13 @@ static bool repeats(const b2i_entry *e, size_t n)
     return differing == 0;
 }
 
-/* Whether all are places in ascending order, from 'next' on. */
-static bool ascends(const b2i_entry *e, size_t n, b2i_entry next)
+typedef struct piece {
+    bool has_special;
+    bool ascends; /* if it has none */
+} piece;
+
+/* Whether any is special, and whether they ascend, from 'next' on. */
+static piece look_at(const b2i_entry *e, size_t n, b2i_entry next)
 {
     /*
      * The top bit of a difference tells, if neither entry has it: compilers make vectors of this.
@@ -56,7 +61,16 @@ static bool ascends(const b2i_entry *e, size_t n, b2i_entry next)
         any |= e[i];
         descends |= e[i] - e[i - 1] - 1;
     }
-    return ((any | descends) & B2I_ENTRY_SPECIAL) == 0;
+    return (piece){ (any & B2I_ENTRY_SPECIAL) != 0, (descends & B2I_ENTRY_SPECIAL) == 0 };
+}
+
+static b2i_entry highest(const b2i_entry *e, size_t n)
+{
+    b2i_entry last = e[0];
+    for (size_t i = 1; i < n; i++) {
+        last = e[i] > last ? e[i] : last;
+    }
+    return last;
 }
 
 static void survey_each(const b2i_entry *entries, uint64_t from, size_t n, uint64_t max,
@@ -69,6 +83,7 @@ static void survey_each(const b2i_entry *entries, uint64_t from, size_t n, uint6
         out->odd = is_odd && i < out->odd ? i : out->odd;
         out->nspecial += is_special;
         if (!is_special) {
+            out->last = e > out->last ? e : out->last;
             out->is_ordered = out->is_ordered && e >= *next;
             *next = e + 1;
         }
@@ -83,10 +98,14 @@ b2i_survey b2i_index_survey(const b2i_entry *entries, uint64_t n, uint64_t max)
     for (uint64_t at = 0; at < n; at += PIECE) {
         const b2i_entry *e = entries + at;
         size_t here = n - at < PIECE ? (size_t)(n - at) : PIECE;
-        bool is_special = (e[0] & B2I_ENTRY_SPECIAL) != 0;
-        if (!is_special && ascends(e, here, next) && e[here - 1] <= max) {
-            next = e[here - 1] + 1;
-        } else if (is_special && repeats(e, here) && b2i_entry_kind(e[0]) != B2C_SPECIAL_NONE) {
+        const piece p = look_at(e, here, next);
+        b2i_entry last = p.has_special ? 0 : p.ascends ? e[here - 1] : highest(e, here);
+        if (!p.has_special && last <= max) {
+            out.last = last > out.last ? last : out.last;
+            out.is_ordered = out.is_ordered && p.ascends;
+            next = last + 1;
+        } else if ((e[0] & B2I_ENTRY_SPECIAL) != 0 && repeats(e, here) &&
+                   b2i_entry_kind(e[0]) != B2C_SPECIAL_NONE) {
             out.nspecial += here;
         } else {
             survey_each(entries, at, here, max, &next, &out);

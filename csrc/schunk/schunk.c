@@ -29,7 +29,7 @@ void b2i_state_free(b2i_state *state)
 {
     b2i_free(state->entries);
     b2i_free(state->ends);
-    b2i_free(state->places);
+    b2i_places_forget(state);
     b2i_metas_free(&state->metas);
     b2i_metas_free(&state->vlmetas);
     *state = (b2i_state){ 0 };

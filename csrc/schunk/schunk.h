@@ -46,11 +46,10 @@ typedef struct b2i_state {
     b2i_entry *entries; /* NULL: all are 'uniform', until chunks are changed */
     b2i_entry uniform;
     uint64_t max_listed; /* so many may be listed instead; 0: any number */
-    uint64_t *ends;    /* chunksize 0: position behind each chunk in the decoded data; else NULL */
-    size_t cap;        /* room in entries, and in ends when there are any */
-    bool has_places;   /* nothing was edited since the frame was opened: b2i_places_room() knows */
-    b2i_entry *places; /* of chunks with payload, sorted; NULL: 'entries' are that */
-    size_t nplaces;
+    uint64_t *ends;  /* chunksize 0: position behind each chunk in the decoded data; else NULL */
+    size_t cap;      /* room in entries, and in ends when there are any */
+    bool has_places; /* nothing was edited since the frame was opened: b2i_places_room() knows */
+    struct b2i_places *places; /* NULL: 'entries' are in order, and none is special */
     b2i_metas metas;
     b2i_metas vlmetas;
 } b2i_state;
@@ -362,8 +361,17 @@ b2c_status b2i_vlmeta_set(b2c_schunk *s, b2c_ctx *ctx, const char *name, b2i_spa
 typedef struct b2i_survey {
     uint64_t nspecial;
     uint64_t odd;    /* the first special one of no known kind, or place behind 'max'; n: none */
+    b2i_entry last;  /* the highest place, if there is any */
     bool is_ordered; /* the places come in their order, as in frames that were written in one go */
 } b2i_survey;
+
+/* What readers find out of them, any number of threads at a time. */
+typedef struct b2i_places {
+    size_t n;          /* of chunks with payload */
+    bool is_ordered;   /* each is behind those of the chunks before */
+    uint32_t nlooks;   /* for the one behind another */
+    b2i_entry *sorted; /* NULL: that was not often */
+} b2i_places;
 
 /*
  * After an index was loaded: B2C_E_CORRUPT when two entries name the same chunk.  are_offsets: they
