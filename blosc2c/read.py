@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+_SPECIAL_VALUES = tuple(SpecialValue)  # by number, from 0 on: calling the enum takes longer than C
+
 
 class Origin(NamedTuple):
     """Where an SChunk was opened from."""
@@ -417,7 +419,7 @@ class Reading:
             info = self.reading(lambda ptr: self._chunk_info(ptr, nchunk))
             given = info.nbytes, info.cbytes, info.special
         nbytes, cbytes, kind = given
-        special = SpecialValue(kind)
+        special = _SPECIAL_VALUES[kind]
         value = None
         if special is SpecialValue.VALUE:
             value = self.get_chunk(nchunk)[params.EXTENDED_HEADER_LENGTH :]

@@ -526,11 +526,15 @@ static PyObject *chunk_info(PyObject *o, PyObject *arg)
     if (!get_number(arg, &number)) {
         return long_way();
     }
-    PyThreadState *state = PyEval_SaveThread();
-    int st = b2i_turn_chunk_info(((calls *)o)->turn, number, &info, &err);
-    PyEval_RestoreThread(state);
-    if (st != B2C_OK) {
-        return failure(st, &err);
+    b2i_turn *turn = ((calls *)o)->turn;
+    /* The index is in memory: nothing is waited for. */
+    if (b2i_turn_index_info(turn, number, &info) != B2C_OK) {
+        PyThreadState *state = PyEval_SaveThread();
+        int st = b2i_turn_chunk_info(turn, number, &info, &err);
+        PyEval_RestoreThread(state);
+        if (st != B2C_OK) {
+            return failure(st, &err);
+        }
     }
     return Py_BuildValue("(KKi)", (unsigned long long)info.nbytes, (unsigned long long)info.cbytes,
                          (int)info.special);

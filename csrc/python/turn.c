@@ -280,6 +280,22 @@ int b2i_turn_chunk_info(b2i_turn *turn, uint64_t number, b2c_chunk_info *info, b
     READ(turn, b2c_schunk_chunk_info(turn->schunk, number, info, err));
 }
 
+int b2i_turn_index_info(b2i_turn *turn, uint64_t number, b2c_chunk_info *info)
+{
+    call c;
+    int st = B2I_NOT_FREE;
+    if (!begin_read(turn, &c)) {
+        return st;
+    }
+    const b2i_state *now = &turn->schunk->now;
+    if (number < now->nchunks && (b2i_state_entry(now, number) & B2I_ENTRY_SPECIAL) != 0) {
+        st = (int)b2c_schunk_chunk_info(turn->schunk, number, info, NULL);
+    }
+    leave(&c);
+    ADD(nreaders, -1);
+    return st == B2C_OK ? st : B2I_NOT_FREE;
+}
+
 static int end_edit(b2i_turn *turn, const call *c, int st, size_t *nchunks)
 {
     b2c_schunk_info info;

@@ -84,6 +84,12 @@ void b2i_turn_rollback(b2i_turn *turn);
 /* b2c_schunk_chunk_info() */
 int b2i_turn_chunk_info(b2i_turn *turn, uint64_t number, b2c_chunk_info *info, b2c_error *err);
 
+/*
+ * The same of a chunk that the index tells all of: without a look at the file, as nothing of it was
+ * read that others may have used for something else.  B2I_NOT_FREE also of other chunks.
+ */
+int b2i_turn_index_info(b2i_turn *turn, uint64_t number, b2c_chunk_info *info);
+
 /* Read what has a number or a name. */
 typedef int b2i_turn_read_fn(b2i_turn *turn, b2c_ctx *ctx, uint64_t number, void *dst, size_t cap,
                              size_t *dst_len, b2c_error *err);

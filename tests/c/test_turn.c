@@ -12,6 +12,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdbool.h>
+#include <unistd.h>
 
 enum { LEN = 4096, NTURNS = 500, READERS = 2, EDITORS = 2, NTHREADS = READERS + EDITORS + 2 };
 
@@ -256,6 +257,55 @@ static void test_fork(b2c_ctx *ctx)
     CHECK(b2i_turn_forked(&turn) && !b2i_turn_is_used(&turn));
 }
 
+/* What the index tells of chunks is told without a look at the file, but in turn. */
+static void test_index_info(void)
+{
+    char path[] = "/tmp/b2c_test_XXXXXX";
+    const uint8_t bytes[LEN] = { 1 };
+    b2c_schunk_params p;
+    b2c_schunk *s = NULL;
+    b2c_ctx *ctx = NULL;
+    b2c_chunk_info info = { 0 };
+    b2c_error err;
+    CHECK(mkdtemp(path) != NULL);
+    CHECK_EQ(rmdir(path), 0);
+    b2c_schunk_params_init(&p);
+    p.storage = B2C_STORAGE_FILE;
+    p.path = path;
+    p.chunksize = LEN;
+    CHECK_EQ(b2c_ctx_new(NULL, 1, NULL, &ctx, NULL), B2C_OK);
+    CHECK_EQ(b2c_schunk_new(&p, &s, &err), B2C_OK);
+    CHECK_EQ(b2c_schunk_append(s, ctx, bytes, LEN, &err), B2C_OK);
+    CHECK_EQ(b2c_schunk_fill_special(s, LEN, B2C_SPECIAL_ZERO, NULL, &err), B2C_OK);
+    CHECK_EQ(b2c_schunk_close(s, &err), B2C_OK);
+
+    turn = (b2i_turn){ .is_open = 1, .may_outdate = 1 };
+    CHECK_EQ(b2c_schunk_open(path, 0, B2C_OPEN_READ, NULL, &turn.schunk, &err), B2C_OK);
+    CHECK_EQ(b2i_turn_index_info(&turn, 0, &info), B2I_NOT_FREE);
+    CHECK_EQ(b2i_turn_index_info(&turn, 1, &info), B2C_OK);
+    CHECK(info.nbytes == LEN && info.special == B2C_SPECIAL_ZERO);
+    CHECK_EQ(b2i_turn_index_info(&turn, 2, &info), B2I_NOT_FREE);
+    CHECK_EQ(b2i_turn_chunk_info(&turn, 0, &info, &err), B2C_OK);
+
+    CHECK_EQ(b2c_schunk_open(path, 0, B2C_OPEN_UPDATE, NULL, &s, &err), B2C_OK);
+    CHECK_EQ(b2c_schunk_update(s, ctx, 1, bytes, LEN, &err), B2C_OK);
+    CHECK_EQ(b2c_schunk_close(s, &err), B2C_OK);
+    CHECK(!b2c_schunk_is_current(turn.schunk)); /* of which it tells as it was opened */
+    CHECK_EQ(b2i_turn_chunk_info(&turn, 0, &info, &err), B2I_NOT_FREE);
+    CHECK_EQ(b2i_turn_index_info(&turn, 1, &info), B2C_OK);
+    CHECK(info.nbytes == LEN && info.special == B2C_SPECIAL_ZERO && turn.nreaders == 0);
+
+    turn.is_written = 1;
+    CHECK_EQ(b2i_turn_index_info(&turn, 1, &info), B2I_NOT_FREE);
+    turn.is_written = 0;
+    b2i_turn_open(&turn, 0); /* as when another thread closes it */
+    CHECK_EQ(b2i_turn_index_info(&turn, 1, &info), B2I_NOT_FREE);
+    CHECK_EQ(turn.nreaders, 0);
+    b2c_schunk_free(turn.schunk);
+    b2c_ctx_free(ctx);
+    CHECK_EQ(unlink(path), 0);
+}
+
 /* Who is there keeps whom out; what cannot be leaves everything as it was. */
 static void test_turns(void)
 {
@@ -489,6 +539,7 @@ static void test_holds(void)
 int main(void)
 {
     test_turns();
+    test_index_info();
     test_holds();
     test_threads();
     return RESULT();

@@ -204,6 +204,33 @@ def test_facts_of_what_changes(s):
             call()
 
 
+@pytest.mark.parametrize("contiguous", [True, False])
+def test_facts_of_special_chunks_beside_a_writer(contiguous, tmp_path):
+    kinds = [b2.SpecialValue.ZERO, b2.SpecialValue.NAN, b2.SpecialValue.UNINIT]
+    path = tmp_path / "f.b2frame"
+    with b2.SChunk(chunksize=4 * N, urlpath=path, contiguous=contiguous, cparams={"typesize": 4}) as made:
+        for kind in kinds:
+            made.fill_special(N, kind)
+        made.append_data(DATA[:N])
+    with b2.open(path, mode="r") as s:
+        expected = [*kinds, b2.SpecialValue.NOT_SPECIAL]
+        assert both(s, lambda s: [(f.special, f.cratio) for f in s.iterchunks_info()][:3]) == [
+            (kind, 12.5) for kind in kinds
+        ]
+        with b2.open(path, mode="a") as other:
+            for _ in range(4):
+                other.update_data(0, DATA[:N])
+        assert s.handle.calls.chunk_info(0) == (4 * N, 32, 1)  # what the index told, as nchunks does
+        assert [f.special for f in s.iterchunks_info()][1:] == expected[1:]  # the last one needs a look
+        s.refresh()
+        assert next(s.iterchunks_info()).special is b2.SpecialValue.NOT_SPECIAL
+        assert both(s, lambda s: s.chunk_facts(4))[0] is b2.ChunkIndexError
+        facts = s.iterchunks_info()
+        next(facts)
+    with pytest.raises(b2.ClosedError):
+        next(facts)
+
+
 def test_attributes_are_found_at_once(s):
     """With a __getattr__() each would take CPython as long as all else that a fact takes."""
     assert not hasattr(type(s), "__getattr__") and not hasattr(type(s.handle), "__getattr__")
