@@ -25,6 +25,7 @@ enum { EQUAL, SIMILAR, MOSTLY_TINY, TOUCHING, OF_ANY_LENGTH, WITH_EMPTY, MOSTLY_
 
 static uint64_t length_of(int sizes)
 {
+    uint64_t nbits = below(17);
     switch (sizes) {
     case EQUAL:
         return 1000;
@@ -35,7 +36,7 @@ static uint64_t length_of(int sizes)
     case TOUCHING:
         return 1;
     case OF_ANY_LENGTH:
-        return 1 + (below(1u << 16) >> below(17));
+        return 1 + below((uint64_t)1 << nbits);
     case WITH_EMPTY:
         return below(200) == 0 ? 0 : 50;
     default:
@@ -61,7 +62,8 @@ static void put_in_order(b2i_entry *e, size_t n, int order)
         swap(e, i - 1, below(i));
     }
     for (size_t i = 0; order == SOME_MOVED && i < n / 10 + 1; i++) {
-        swap(e, below(n), below(n));
+        size_t at = below(n);
+        swap(e, at, below(n));
     }
 }
 
@@ -93,7 +95,7 @@ static void put_odd_ones(b2i_entry *e, size_t n)
 static void make_layout(b2i_entry *e, size_t n)
 {
     int sizes = (int)below(NSIZES);
-    b2i_entry at = below(2) * below(100000);
+    b2i_entry at = below(2) == 0 ? 0 : below(100000);
     for (size_t i = 0; i < n; i++) {
         e[i] = at;
         at += length_of(sizes);
