@@ -26,7 +26,7 @@ from .partition import (
     Shape,
     choose_blocks,
     compute_chunks_blocks,
-    extended,
+    fill_as_well,
     fits_format,
     grid_of,
     short_block_nbytes,
@@ -103,8 +103,7 @@ def _fitting_blocks(source: Any, shape: Shape, dtype: np.dtype[Any], chunks: Sha
         fitting = choose_blocks(chunks, dtype.itemsize, short_block_nbytes(dtype.itemsize))
     else:
         return blocks
-    padded, whole = math.prod(extended(chunks, fitting)), math.prod(extended(chunks, blocks))
-    fits = padded <= whole + whole // 16 and fits_format(chunks, fitting, dtype.itemsize)
+    fits = fill_as_well(fitting, blocks, chunks) and fits_format(chunks, fitting, dtype.itemsize)
     return fitting if fits else blocks
 
 

@@ -5,9 +5,10 @@ that the same call makes the same file on every machine.  docs/partition.md give
 
 * A block is the unit that is decoded: up to 64 KiB.  Its last axis is filled first, up to runs of
   16 KiB, then the axes before it, from last to first.
-* A chunk is the unit that is stored and appended: up to 8 MiB of whole blocks, filled from the
+* A chunk is the unit that is stored and appended: up to 8 MiB, of whole blocks or nearly so, filled from the
   last axis too.
-* An axis that does not fit is cut into equal parts, so that the last part is not nearly empty.
+* An axis that does not fit is cut into equal parts, so that the last part is not nearly empty, and into
+  chunks that divide it where less than twice as many as are needed do.
 
 SPDX-License-Identifier: BSD-3-Clause
 """
@@ -34,6 +35,7 @@ _MAX_SIZE = (1 << 63) - 1  # of an axis, in items
 _MAX_PART = (1 << 31) - 1  # of a chunk's or block's axis
 
 Shape = tuple[int, ...]
+Part = Callable[[int, int], int]  # of an axis of so many items, up to so many
 
 
 def to_sizes(shape: Any, name: str = "shape") -> Shape:
@@ -70,8 +72,17 @@ def even_part(n: int, limit: int) -> int:
 
 def whole_part(n: int, limit: int) -> int:
     """The same of parts that are all equal, where that takes less than twice as many."""
-    least = -(-n // max(1, min(n, limit)))
-    return -(-n // next((k for k in range(least, 2 * least) if n % k == 0), least))
+    limit = max(1, min(n, limit))
+    least = -(-n // limit)
+    if least < limit:  # the shorter of two searches
+        return -(-n // next((k for k in range(least, 2 * least) if n % k == 0), least))
+    return next((part for part in range(limit, limit // 2, -1) if n % part == 0), limit)
+
+
+def near_part(n: int, limit: int) -> int:
+    """whole_part() where that is at most a 16th below even_part(), which it is otherwise."""
+    whole, even = whole_part(n, limit), even_part(n, limit)
+    return whole if even - whole <= even // 16 else even
 
 
 def compute_chunks_blocks(
@@ -110,11 +121,14 @@ def _completed(whole: Shape, chunk: Shape | None, block: Shape | None, itemsize:
     if 0 in whole:
         chunk = chunk or tuple(min(n, _MAX_PART) for n in whole)
         block = block or chunk
+    elif chunk is None:
+        if block is None:
+            chunk, block = _choose_both(whole, itemsize)
+        else:
+            block = tuple(min(b, n) for b, n in zip(block, whole, strict=True))
+            chunk = _choose_chunks(whole, block, itemsize)
     elif block is None:
-        block = choose_blocks(chunk or whole, itemsize)
-    if chunk is None:
-        block = tuple(min(b, n) for b, n in zip(block, whole, strict=True))
-        chunk = _choose_chunks(whole, block, itemsize)
+        block = choose_blocks(chunk, itemsize)
     if any(b > c for b, c in zip(block, chunk, strict=True)):
         raise ParameterError(f"blocks {block} do not fit in chunks {chunk}", field="blocks")
     if 0 not in whole:
@@ -155,7 +169,7 @@ def choose_blocks(
     within: Shape,
     itemsize: int,
     nbytes: int = BLOCK_NBYTES,
-    part: Callable[[int, int], int] = even_part,
+    part: Part = near_part,
 ) -> Shape:
     """The shape of blocks of up to `nbytes` in a chunk or array."""
     blocks = [1] * len(within)
@@ -169,12 +183,23 @@ def choose_blocks(
     return tuple(blocks)
 
 
-def _choose_chunks(shape: Shape, blocks: Shape, itemsize: int) -> Shape:
+def _choose_both(shape: Shape, itemsize: int) -> tuple[Shape, Shape]:
+    """Chunks that divide the shape and the blocks in them; if there are none near, chunks of whole blocks."""
+    dividing = choose_blocks(shape, itemsize, part=whole_part)
+    chunks = _choose_chunks(shape, dividing, itemsize, whole_part)
+    if any(n % c for n, c in zip(shape, chunks, strict=True)):
+        blocks = choose_blocks(shape, itemsize)
+        return _choose_chunks(shape, blocks, itemsize), blocks
+    blocks = choose_blocks(chunks, itemsize)
+    return chunks, blocks if fill_as_well(blocks, dividing, chunks) else dividing
+
+
+def _choose_chunks(shape: Shape, blocks: Shape, itemsize: int, part: Part = even_part) -> Shape:
     chunks = list(blocks)
     room = max(CHUNK_NBYTES // (math.prod(blocks) * itemsize), 1)
     for axis in reversed(range(len(shape))):
         nblocks = -(-shape[axis] // blocks[axis])
-        take = even_part(max(nblocks, 1), room)
+        take = part(max(nblocks, 1), room)
         chunks[axis] = take * blocks[axis] if take < nblocks else max(shape[axis], blocks[axis])
         room //= take
     return tuple(chunks)
@@ -240,6 +265,12 @@ def slabs(shape: Shape, chunks: Shape, nitems: int) -> Iterator[tuple[tuple[slic
     """Such boxes, cut to the shape, in the order of their chunks, and how many chunks each has."""
     for box in boxes(shape, slab_of(shape, chunks, nitems)):
         yield box, math.prod(grid_of([s.stop - s.start for s in box], chunks))
+
+
+def fill_as_well(blocks: Shape, others: Shape, chunks: Shape) -> bool:
+    """Whether chunks of these blocks are at most a 16th larger, with what pads them, than of the others."""
+    padded, least = math.prod(extended(chunks, blocks)), math.prod(extended(chunks, others))
+    return padded <= least + least // 16
 
 
 def fits_format(chunks: Shape, blocks: Shape, itemsize: int) -> bool:

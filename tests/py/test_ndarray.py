@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 import blosc2c as b2
+from blosc2c.partition import even_part, extended, near_part, whole_part
 
 A = np.arange(5 * 6 * 7, dtype="<i4").reshape(5, 6, 7)
 PARTS = {"chunks": (3, 4, 5), "blocks": (2, 2, 3)}
@@ -459,11 +460,13 @@ def test_automatic_partitions(parts, itemsize, scale):
 @pytest.mark.parametrize(
     ("shape", "dtype", "chunks", "blocks"),
     [
-        ((10**7,), "f8", (1007493,), (8191,)),
-        ((10**4, 10**4), "f8", (104, 10000), (4, 2000)),
+        ((10**7,), "f8", (1000000,), (8000,)),
+        ((10**4, 10**4), "f8", (100, 10000), (4, 2000)),
         ((1000, 10000), "f4", (200, 10000), (4, 3334)),
-        ((200, 300, 200), "i2", (67, 300, 200), (1, 150, 200)),
-        ((3, 10**9), "u1", (3, 2785280), (3, 16384)),
+        ((200, 300, 200), "i2", (50, 300, 200), (1, 150, 200)),
+        ((3, 10**9), "u1", (3, 2000000), (3, 16000)),
+        ((10007, 10007), "f8", (104, 10007), (4, 2002)),
+        ((75, 52256), "V32", (5, 52256), (5, 368)),
         ((), "f8", (), ()),
         ((5, 0), "f8", (5, 0), (5, 0)),
     ],
@@ -472,6 +475,39 @@ def test_automatic_partitions(parts, itemsize, scale):
 def test_partitions_do_not_depend_on_the_machine(shape, dtype, chunks, blocks):
     """What docs/partition.md promises; a change makes other files."""
     assert b2.compute_chunks_blocks(shape, dtype=dtype) == (chunks, blocks)
+
+
+@pytest.mark.parametrize("dtype", ["u1", "f4", "f8", "V32"])
+@pytest.mark.parametrize(
+    "shape",
+    [(10**7,), (10**6, 3), (5000, 5000), (60000, 28, 28), (200, 300, 200), (1000, 224, 224, 3)],
+    ids=str,
+)
+def test_chunks_divide_shapes_where_they_can(shape, dtype):
+    chunks, blocks = b2.compute_chunks_blocks(shape, dtype=dtype)
+    assert all(n % c == 0 for n, c in zip(shape, chunks, strict=True))
+    assert math.prod(extended(chunks, blocks)) <= math.prod(chunks) * 17 / 16
+
+
+@given(st.integers(1, 10**6) | st.integers(1, 1 << 62), st.integers(1, 200) | st.integers(1, 1 << 16))
+def test_parts_of_an_axis(n, limit):
+    limit = min(n, limit)
+    for part in (even_part(n, limit), near_part(n, limit), whole_part(n, limit)):
+        assert 1 <= part <= limit < 3 * part
+    assert near_part(n, limit) >= even_part(n, limit) * 15 // 16
+    nparts = -(-n // whole_part(n, limit))
+    if n < 10**6:
+        least = -(-n // limit)
+        whole = [k for k in range(least, 2 * least) if n % k == 0]
+        assert n % whole_part(n, limit) == 0 or not whole
+        assert nparts == (whole or [-(-n // even_part(n, limit))])[0] or least >= limit
+
+
+def test_default_chunks_are_joined_as_they_are_stored():
+    a = b2.asarray(np.random.default_rng(0).integers(0, 99, (10**6, 3), "i4"))
+    joined = b2.concat([a, a])
+    stored, taken = ([x.schunk.get_chunk(i) for i in range(x.schunk.nchunks)] for x in (a, joined))
+    assert len(stored) > 1 and taken == stored * 2
 
 
 @pytest.mark.parametrize(
@@ -522,7 +558,7 @@ def test_blocks_fit_where_they_may(monkeypatch):
 
 def test_blocks_fit_rules_and_tall_arrays():
     assert b2.arange(10**6).blocks == (15625,)
-    assert b2.linspace(0, 1, 10**6).blocks == (8131,)
+    assert b2.linspace(0, 1, 10**6).blocks == (8000,)
     noise = np.random.default_rng(0).integers(0, 1 << 20, (10**6, 3), "i4")
     assert b2.asarray(noise).blocks == (2718, 3)
     assert b2.asarray(noise.T).chunks == b2.compute_chunks_blocks((3, 10**6), dtype="i4")[0]
