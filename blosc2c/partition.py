@@ -8,7 +8,7 @@ that the same call makes the same file on every machine.  docs/partition.md give
 * A chunk is the unit that is stored and appended: up to 8 MiB, of whole blocks or nearly so, filled from the
   last axis too.
 * An axis that does not fit is cut into equal parts, so that the last part is not nearly empty, and into
-  chunks that divide it where less than twice as many as are needed do.
+  chunks that divide it where less than 1.5 times as many as are needed do.
 
 SPDX-License-Identifier: BSD-3-Clause
 """
@@ -70,13 +70,13 @@ def even_part(n: int, limit: int) -> int:
     return -(-n // -(-n // limit))
 
 
-def whole_part(n: int, limit: int) -> int:
-    """The same of parts that are all equal, where that takes less than twice as many."""
+def whole_part(n: int, limit: int, times: float = 2) -> int:
+    """The same of parts that are all equal, where that takes less than `times` as many."""
     limit = max(1, min(n, limit))
     least = -(-n // limit)
     if least < limit:  # the shorter of two searches
-        return -(-n // next((k for k in range(least, 2 * least) if n % k == 0), least))
-    return next((part for part in range(limit, limit // 2, -1) if n % part == 0), limit)
+        return -(-n // next((k for k in range(least, math.ceil(times * least)) if n % k == 0), least))
+    return next((part for part in range(limit, int(limit / times), -1) if n % part == 0), limit)
 
 
 def near_part(n: int, limit: int) -> int:
@@ -186,7 +186,7 @@ def choose_blocks(
 def _choose_both(shape: Shape, itemsize: int) -> tuple[Shape, Shape]:
     """Chunks that divide the shape and the blocks in them; if there are none near, chunks of whole blocks."""
     dividing = choose_blocks(shape, itemsize, part=whole_part)
-    chunks = _choose_chunks(shape, dividing, itemsize, whole_part)
+    chunks = _choose_chunks(shape, dividing, itemsize, functools.partial(whole_part, times=1.5))
     if any(n % c for n, c in zip(shape, chunks, strict=True)):
         blocks = choose_blocks(shape, itemsize)
         return _choose_chunks(shape, blocks, itemsize), blocks
