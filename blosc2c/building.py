@@ -22,8 +22,8 @@ from .errors import ParameterError
 from .ndarray import NDArray
 from .params import Codec, CParams, Keeping, to_dparams, to_path
 from .partition import (
-    LONG_BLOCK_NBYTES,
     Shape,
+    block_nbytes,
     choose_blocks,
     compute_chunks_blocks,
     fill_as_well,
@@ -98,7 +98,7 @@ def _fitting_blocks(source: Any, shape: Shape, dtype: np.dtype[Any], chunks: Sha
     quick = CParams(Codec.BLOSCLZ, typesize=min(dtype.itemsize, 255), nthreads=1)
     ratio = len(look) / len(compress2(look, cparams=quick))
     if ratio > _REGULAR_RATIO:
-        fitting = choose_blocks(chunks, dtype.itemsize, LONG_BLOCK_NBYTES, whole_part)
+        fitting = choose_blocks(chunks, dtype.itemsize, 2 * block_nbytes(dtype.itemsize), whole_part)
     elif ratio < _NOISY_RATIO and dtype.itemsize > 1:
         fitting = choose_blocks(chunks, dtype.itemsize, short_block_nbytes(dtype.itemsize))
     else:

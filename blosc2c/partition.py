@@ -3,8 +3,9 @@
 The automatic rule depends on shape, item size and, for arrays of what is in memory, the data, so
 that the same call makes the same file on every machine.  docs/partition.md gives its reasons.
 
-* A block is the unit that is decoded: up to 64 KiB.  Its last axis is filled first, up to runs of
-  16 KiB, then the axes before it, from last to first.
+* A block is the unit that is decoded: up to 64 KiB, or up to 8 KiB for each byte of items of 9 to 16
+  bytes.  Its last axis is filled first, up to runs of a quarter, then the axes before it, from last to
+  first.
 * A chunk is the unit that is stored and appended: up to 8 MiB, of whole blocks or nearly so, filled from the
   last axis too.
 * An axis that does not fit is cut into equal parts, so that the last part is not nearly empty, and into
@@ -27,9 +28,9 @@ from .dtype import check_dtype
 from .errors import LimitError, ParameterError
 from .params import MAX_BLOCKSIZE, MAX_BUFFERSIZE, MAX_DIM
 
-BLOCK_NBYTES = 64 << 10
-LONG_BLOCK_NBYTES = 128 << 10
-RUN_NBYTES = 16 << 10
+_BLOCK_NBYTES, _SHORT_NBYTES = 64 << 10, 32 << 10
+_PLANE_NBYTES = 8 << 10  # of a block: of each byte of its items
+_MAX_PLANES = 16  # that are compressed each by itself
 CHUNK_NBYTES = 8 << 20
 _MAX_SIZE = (1 << 63) - 1  # of an axis, in items
 _MAX_PART = (1 << 31) - 1  # of a chunk's or block's axis
@@ -160,24 +161,30 @@ def _check_bytes(chunks: Shape, blocks: Shape, itemsize: int) -> None:
         )
 
 
+def block_nbytes(itemsize: int, least: int = _BLOCK_NBYTES) -> int:
+    """Most bytes of a block."""
+    return max(itemsize * _PLANE_NBYTES, least) if itemsize <= _MAX_PLANES else _BLOCK_NBYTES
+
+
 def short_block_nbytes(itemsize: int) -> int:
-    """Most bytes of blocks with planes of 8 KiB, or of 32 KiB where that is more."""
-    return min(max(itemsize * (8 << 10), 32 << 10), BLOCK_NBYTES)
+    """The same where data hardly shrink."""
+    return block_nbytes(itemsize, _SHORT_NBYTES)
 
 
 def choose_blocks(
     within: Shape,
     itemsize: int,
-    nbytes: int = BLOCK_NBYTES,
+    nbytes: int | None = None,
     part: Part = near_part,
 ) -> Shape:
-    """The shape of blocks of up to `nbytes` in a chunk or array."""
+    """The shape of blocks of up to `nbytes`, block_nbytes() if None, in a chunk or array."""
     blocks = [1] * len(within)
-    room = max(nbytes // itemsize, 1)
+    usual = block_nbytes(itemsize)
+    room = max((usual if nbytes is None else nbytes) // itemsize, 1)
     for axis in reversed(range(len(within))):
         limit = room
         if axis == len(within) - 1 and axis > 0:
-            limit = min(limit, max(RUN_NBYTES // itemsize, 1))
+            limit = min(limit, max(usual // 4 // itemsize, 1))
         blocks[axis] = part(within[axis], limit)
         room //= blocks[axis]
     return tuple(blocks)
