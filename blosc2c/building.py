@@ -5,9 +5,11 @@ SPDX-License-Identifier: BSD-3-Clause
 
 from __future__ import annotations
 
+import functools
 import math
 import os
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,7 +22,7 @@ from .description import EXTENSION_META, describe
 from .dtype import check_dtype, extension_name
 from .errors import ParameterError
 from .ndarray import NDArray
-from .params import Codec, CParams, Keeping, to_dparams, to_path
+from .params import Codec, CParams, Filter, Keeping, to_dparams, to_path
 from .partition import (
     Shape,
     block_nbytes,
@@ -40,6 +42,7 @@ _KEYWORDS = tuple(dict.fromkeys((*_ND_KEYWORDS, *params.field_names(Keeping), "p
 _SLOW_CODECS = (Codec.ZLIB.value, Codec.ZSTD.value)  # at decoding
 _LEAST_FITTED = 1 << 20  # bytes of an array; smaller ones are not looked at
 _NOISY_RATIO, _REGULAR_RATIO = 3, 12  # below the first, above the second
+_TEXT_METAS = [0, 0, 0, 0, 0, 4]  # bytes of a code point, for the shuffle
 PARTS = ("chunks", "blocks")
 _OWN_META = (*ARRAY_META, EXTENSION_META)  # metalayers that follow from shapes and dtype
 
@@ -54,11 +57,16 @@ def new_array(shape: Any, dtype: Any, kwargs: Mapping[str, Any], source: Any = N
     cparams = rest.get("cparams")
     if isinstance(cparams, dict) and {"chunks", "blocks"} & set(cparams):
         raise ParameterError("chunks and blocks are not cparams but keywords of their own")
-    compiled, nthreads = params.compiled_for(cparams, dt.itemsize)
     given = rest.pop("blocks", None)
     chunks, blocks = compute_chunks_blocks(shape, rest.pop("chunks", None), given, dt)
-    if given is None and source is not None and compiled.codec in _SLOW_CODECS:
-        blocks = _fitting_blocks(source, shape, dt, chunks, blocks)
+    look = None
+    if source is not None and math.prod(shape) * dt.itemsize >= _LEAST_FITTED:
+        look = functools.partial(_some_blocks, source, shape, dt, blocks)
+    if dt.kind == "U" and _leaves_filters(cparams):
+        cparams = _for_texts(dict(cparams or {}), dt, look)
+    compiled, nthreads = params.compiled_for(cparams, dt.itemsize)
+    if given is None and look is not None and compiled.codec in _SLOW_CODECS:
+        blocks = _fitting_blocks(look(), dt, chunks, blocks)
     nd, description = describe(shape, chunks, blocks, dt)
     compiled = params.sized(compiled, dt.itemsize, int(lib.b2c_nd_blocksize(nd)))
     dparams = to_dparams(rest.get("dparams"))
@@ -77,6 +85,26 @@ def new_array(shape: Any, dtype: Any, kwargs: Mapping[str, Any], source: Any = N
     return NDArray._of(schunk, nd, dt)
 
 
+def _leaves_filters(cparams: Any) -> bool:
+    """Whether bytes are to be shuffled, but nobody has said how."""
+    default = params.cparams_dflts
+    if list(default["filters"])[-1] != Filter.SHUFFLE or any(default["filters_meta"]):
+        return False
+    return cparams is None or (type(cparams) is dict and not {"filters", "filters_meta"} & set(cparams))
+
+
+def _for_texts(
+    cparams: dict[str, Any], dtype: np.dtype[Any], look: Callable[[], bytes] | None
+) -> dict[str, Any]:
+    """With bytes shuffled by code points, as in Python-Blosc2, or by whole texts where these are seen to shrink more."""
+    by_points = {**cparams, "filters_meta": _TEXT_METAS}
+    if look is None:
+        return by_points
+    some = look()
+    sizes = [len(compress2(some, cparams={"typesize": dtype.itemsize, **c})) for c in (by_points, cparams)]
+    return by_points if sizes[0] <= sizes[1] else cparams
+
+
 def of_items(shape: Shape, dtype: np.dtype[Any]) -> tuple[Shape, np.dtype[Any]]:
     """With a dtype that is itself an array, its axes come behind those of the shape, as in NumPy."""
     if dtype.subdtype is None:
@@ -85,18 +113,21 @@ def of_items(shape: Shape, dtype: np.dtype[Any]) -> tuple[Shape, np.dtype[Any]]:
     return to_shape((*shape, *inner)), base
 
 
-def _fitting_blocks(source: Any, shape: Shape, dtype: np.dtype[Any], chunks: Shape, blocks: Shape) -> Shape:
-    """Shorter blocks for data that hardly shrink, longer ones for the most regular; docs/partition.md."""
-    if math.prod(shape) * dtype.itemsize < _LEAST_FITTED:
-        return blocks
+def _some_blocks(source: Any, shape: Shape, dtype: np.dtype[Any], blocks: Shape) -> bytes:
+    """The items of three blocks: at both ends, and in the middle."""
     lengths = [min(n, b) for n, b in zip(shape, blocks, strict=True)]
-    look = b""
-    for k in range(3):  # at both ends, and in the middle
+    some = b""
+    for k in range(3):
         starts = [(n - length) * k // 2 for n, length in zip(shape, lengths, strict=True)]
         box = tuple(slice(at, at + length) for at, length in zip(starts, lengths, strict=True))
-        look += np.asarray(source[box], dtype).tobytes()
+        some += np.asarray(source[box], dtype).tobytes()
+    return some
+
+
+def _fitting_blocks(some: bytes, dtype: np.dtype[Any], chunks: Shape, blocks: Shape) -> Shape:
+    """Shorter blocks for data that hardly shrink, longer ones for the most regular; docs/partition.md."""
     quick = CParams(Codec.BLOSCLZ, typesize=min(dtype.itemsize, 255), nthreads=1)
-    ratio = len(look) / len(compress2(look, cparams=quick))
+    ratio = len(some) / len(compress2(some, cparams=quick))
     if ratio > _REGULAR_RATIO:
         fitting = choose_blocks(chunks, dtype.itemsize, 2 * block_nbytes(dtype.itemsize), whole_part)
     elif ratio < _NOISY_RATIO and dtype.itemsize > 1:
@@ -179,10 +210,13 @@ def is_source(obj: Any) -> bool:
     return isinstance(obj.shape, tuple) and not isinstance(obj, np.generic)
 
 
-def inherit(source: Any, kwargs: dict[str, Any]) -> dict[str, Any]:
-    """`kwargs` with the compression of `source` as default."""
+def inherit(source: Any, kwargs: dict[str, Any], dtype: Any = None) -> dict[str, Any]:
+    """`kwargs` with the compression of `source`, whose items become this dtype, as default."""
     if isinstance(source, NDArray):
-        kwargs.setdefault("cparams", source.schunk.present_cparams())
+        cparams = source.schunk.present_cparams()
+        if dtype is not None and dtype.kind != "U" and cparams.filters_meta == _TEXT_METAS:
+            cparams = replace(cparams, filters_meta=[0] * len(_TEXT_METAS))
+        kwargs.setdefault("cparams", cparams)
         kwargs.setdefault("dparams", source.dparams)
     return kwargs
 

@@ -145,7 +145,7 @@ def _copy(source: NDArray, dtype: Any, kwargs: dict[str, Any]) -> NDArray:
     refuse_same_place(source, kwargs)
     dt = source.dtype if dtype is None else settled(dtype, source)
     same_chunks = dt == source.dtype and may_take_over(kwargs)
-    kwargs = inherit(source, dict(kwargs))
+    kwargs = inherit(source, dict(kwargs), dt)
     inherit_partition(source.chunks, source.blocks, kwargs)
     inherit_metas(source, kwargs)
 

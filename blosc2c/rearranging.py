@@ -242,7 +242,7 @@ def concat(arrays: Sequence[Any], /, axis: int = 0, **kwargs: Any) -> NDArray:
         if isinstance(first, NDArray):
             new.vlmeta.take_over(first.vlmeta)
 
-    return sources.build(joined.shape, dtype, inherit(first, kwargs), fill)
+    return sources.build(joined.shape, dtype, inherit(first, kwargs, dtype), fill)
 
 
 def _common_dtype(dtypes: list[Any]) -> Any:

@@ -106,3 +106,33 @@ def test_data_for_a_frame_that_is_opened_are_refused(tmp_path):
         with pytest.raises(ValueError, match="no data"):
             b2.SChunk(data=b"y" * 8, urlpath=path, **how)
     assert b2.SChunk(urlpath=path, mode="r")[:] == b"x" * 8
+
+
+@pytest.mark.parametrize(
+    "names", ["Anna Bernhard Carla Dmitri Eleonore Fritz", "Łódź 東京 Ελλάδα Ísafjörður"]
+)
+@pytest.mark.parametrize("cparams", [None, {"clevel": 1}])
+def test_bytes_of_texts_are_shuffled_by_code_points(names, cparams):
+    """As in Python-Blosc2, also with parameters that leave the filters to us."""
+    words = np.array(names.split())
+    a = words[np.random.default_rng(0).integers(0, len(words), 60000)].astype("U12")
+    b = b2.asarray(a, cparams=cparams)
+    assert b.cparams.filters_meta == blosc2.asarray(a).cparams.filters_meta == [0, 0, 0, 0, 0, 4]
+    assert (b[:] == a).all() and (blosc2.ndarray_from_cframe(b.to_cframe())[:] == a).all()
+    for told in (b2.CParams(), {"filters_meta": [0] * 6}, {"filters": [b2.Filter.SHUFFLE]}):
+        other = b2.asarray(a, cparams=told)
+        assert other.cparams.filters_meta == [0] * 6 and (other[:] == a).all()
+        assert cparams or b.schunk.cbytes * 2 < other.schunk.cbytes
+    for other in (b2.zeros(3, dtype="U5"), b2.full(3, "abc"), b2.concat([b, b]), b.copy(), b.astype("U20")):
+        assert other.cparams.filters_meta == [0, 0, 0, 0, 0, 4]
+    assert b2.asarray(np.array(["1", "22"])).astype("i8").cparams.filters_meta == [0] * 6
+
+
+def test_texts_that_shrink_more_by_whole_items():
+    a = np.array([f"n{i * 7 % 9973:06}" for i in range(50000)])
+    b = b2.asarray(a)
+    assert b.cparams.filters_meta == [0] * 6 and b.schunk.cbytes < blosc2.asarray(a).schunk.cbytes
+    assert b2.asarray(a[:1000]).cparams.filters_meta == [0, 0, 0, 0, 0, 4]  # nobody looks at so few
+    assert (b[:] == a).all() and (blosc2.ndarray_from_cframe(b.to_cframe())[:] == a).all()
+    long = np.array(["x" * 100, "y"] * 5000)
+    assert (b2.asarray(long)[:] == long).all()
