@@ -4,20 +4,27 @@
  */
 #include "chunk_enc.h"
 
-b2i_span b2i_plan_block(const b2i_plan *plan, uint32_t i)
+size_t b2i_plan_block_len(const b2i_plan *plan, uint32_t i)
 {
     if (plan->vl != NULL) {
-        return plan->vl[i];
+        return plan->vl[i].n;
     }
-    size_t at = (size_t)i * plan->blocksize;
-    size_t left = plan->src.n - at;
-    return b2i_span_of(plan->src.p + at, left < plan->blocksize ? left : plan->blocksize);
+    size_t left = plan->src.n - (size_t)i * plan->blocksize;
+    return left < plan->blocksize ? left : plan->blocksize;
+}
+
+b2i_span b2i_plan_block(const b2i_plan *plan, uint32_t i)
+{
+    return plan->vl != NULL ? plan->vl[i]
+                            : b2i_span_of(plan->src.p + (size_t)i * plan->blocksize,
+                                          b2i_plan_block_len(plan, i));
 }
 
 b2c_block b2i_plan_about(const b2i_plan *plan, uint32_t i)
 {
     uint32_t at = plan->vl != NULL ? plan->vl_at[i] : i * plan->blocksize;
-    b2c_block block = b2i_site_block(plan->site, i, at, b2i_plan_block(plan, i).n, plan->typesize);
+    b2c_block block =
+        b2i_site_block(plan->site, i, at, b2i_plan_block_len(plan, i), plan->typesize);
     block.clevel = plan->cparams->clevel;
     return block;
 }
@@ -135,7 +142,7 @@ b2c_status b2i_block_encode(b2i_worker *w, const b2i_plan *plan, uint32_t i, uin
                             size_t cap, size_t *len, bool *all_zero, b2c_error *err)
 {
     const uint8_t *src;
-    size_t n = b2i_plan_block(plan, i).n, used = 0;
+    size_t n = b2i_plan_block_len(plan, i), used = 0;
     uint32_t nstreams = b2i_plan_nstreams(plan, n);
     size_t stream_len = n / nstreams;
     bool full = n == plan->blocksize || !plan->is_split;
@@ -168,7 +175,7 @@ b2c_status b2i_vlblock_encode(b2i_worker *w, const b2i_plan *plan, uint32_t i, u
                               size_t cap, size_t *len, b2c_error *err)
 {
     const uint8_t *src;
-    size_t n = b2i_plan_block(plan, i).n;
+    size_t n = b2i_plan_block_len(plan, i);
     B2I_TRY(b2i_block_filter(w, plan, i, &src, err));
     if (plan->cparams->clevel == 0) {
         memcpy(dst + 4, src, n); /* cap is enough for that */

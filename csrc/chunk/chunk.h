@@ -170,6 +170,14 @@ b2c_status b2i_chunk_encode(b2c_ctx *ctx, const b2c_cparams *cparams, const b2i_
                             b2c_error *err);
 
 /*
+ * The same of nbytes of one item, of cparams->typesize bytes, without making these.  is_padded:
+ * zeros may be among them.  *dst_len is 0 where that is not enough to know.
+ */
+b2c_status b2i_chunk_encode_repeated(const b2c_cparams *cparams, const uint8_t *item, size_t nbytes,
+                                     bool is_padded, uint8_t *dst, size_t dst_cap, size_t *dst_len,
+                                     b2c_error *err);
+
+/*
  * As b2c_vlcompress() with the blocks as spans, which are changed when there is a pre-filter.
  * dst_cap >= 32 and for each block its bytes and 8 never fails for lack of room.
  */

@@ -123,27 +123,35 @@ static bool repeats(b2i_span src, size_t len)
     return src.n % len == 0 && src.n > len && memcmp(src.p, src.p + len, src.n - len) == 0;
 }
 
-/* Data of one repeated item becomes a special chunk of kind zero or value; *dst_len 0 when not. */
-static b2c_status put_special(const b2i_plan *p, uint8_t *dst, size_t dst_cap, size_t *dst_len,
-                              b2c_error *err)
+/* A special chunk of kind value, or zero when the item is NULL. */
+static b2c_status put_repeated(const b2i_plan *p, const uint8_t *item, uint8_t *dst, size_t dst_cap,
+                               size_t *dst_len, b2c_error *err)
 {
     size_t len = p->cparams->typesize;
-    bool is_zero = p->src.p[0] == 0 && repeats(p->src, 1);
-    *dst_len = 0;
-    if (!is_zero && (b2i_pipeline_is_lossy(&p->pipeline) || !repeats(p->src, len))) {
-        return B2C_OK;
-    }
-    *dst_len = B2C_HEADER_LEN + (is_zero ? 0 : len);
+    *dst_len = B2C_HEADER_LEN + (item == NULL ? 0 : len);
     if (*dst_len > dst_cap) {
         return b2i_fail_room(*dst_len, dst_cap, err);
     }
-    unsigned kind = is_zero ? B2C_SPECIAL_ZERO : B2C_SPECIAL_VALUE;
+    unsigned kind = item == NULL ? B2C_SPECIAL_ZERO : B2C_SPECIAL_VALUE;
     put_head(p, plan_flags(p), kind << SPECIAL_SHIFT, (uint32_t)*dst_len, dst);
-    if (!is_zero) {
+    if (item != NULL) {
         b2i_st32le(dst + 8, b2i_special_blocksize(p->blocksize, (uint32_t)len));
-        memcpy(dst + B2C_HEADER_LEN, p->src.p, len);
+        memcpy(dst + B2C_HEADER_LEN, item, len);
     }
     return B2C_OK;
+}
+
+/* Data of one repeated item becomes a special chunk; *dst_len 0 when not. */
+static b2c_status put_special(const b2i_plan *p, uint8_t *dst, size_t dst_cap, size_t *dst_len,
+                              b2c_error *err)
+{
+    bool is_zero = p->src.p[0] == 0 && repeats(p->src, 1);
+    *dst_len = 0;
+    if (!is_zero &&
+        (b2i_pipeline_is_lossy(&p->pipeline) || !repeats(p->src, p->cparams->typesize))) {
+        return B2C_OK;
+    }
+    return put_repeated(p, is_zero ? NULL : p->src.p, dst, dst_cap, dst_len, err);
 }
 
 /* ---- preparation: delta reference, dictionary ---- */
@@ -187,7 +195,7 @@ static b2c_status sample_blocks(b2c_ctx *ctx, const b2i_plan *p, size_t max_len,
     for (uint64_t i = 0; i < p->nblocks; i += step) {
         const uint8_t *filtered;
         B2I_TRY(b2i_block_filter(w, p, (uint32_t)i, &filtered, err));
-        if (!b2i_buf_append(out, filtered, b2i_plan_block(p, (uint32_t)i).n)) {
+        if (!b2i_buf_append(out, filtered, b2i_plan_block_len(p, (uint32_t)i))) {
             return b2i_fail_memory(err);
         }
     }
@@ -278,7 +286,7 @@ static bool has_overflown(encode_job *j)
 static b2c_status code_block(b2i_worker *w, const b2i_plan *p, uint32_t i, b2i_span room,
                              uint8_t **out, size_t *len, bool *zero, b2c_error *err)
 {
-    size_t n = b2i_plan_block(p, i).n;
+    size_t n = b2i_plan_block_len(p, i);
     size_t cap = n + 4 * (size_t)b2i_plan_nstreams(p, n) + 1;
     *out = room.n >= cap ? (uint8_t *)room.p : b2i_scratch_get(&w->c, cap);
     if (*out == NULL) {
@@ -334,7 +342,7 @@ static b2c_status encode_serially(encode_job *j, b2i_worker *w, uint32_t i, b2c_
     if (j->overflow) {
         return B2C_OK;
     }
-    if (may_wait && len == b2i_plan_block(j->plan, i).n + 4) {
+    if (may_wait && len == b2i_plan_block_len(j->plan, i) + 4) {
         j->nwaiting++;
     } else {
         put_waiting(j);
@@ -433,7 +441,7 @@ b2c_status b2i_plan_put_blocks(b2c_ctx *ctx, b2i_plan *p, uint8_t *dst, size_t l
 /* What can be checked only when the sizes of the blocks and their shape are known. */
 static b2c_status check_block(const b2i_plan *p, uint32_t i, b2c_error *err)
 {
-    size_t n = b2i_plan_block(p, i).n;
+    size_t n = b2i_plan_block_len(p, i);
     b2c_block about = b2i_plan_about(p, i);
     b2i_pipeline pl = p->pipeline;
     pl.block = &about;
@@ -480,13 +488,19 @@ b2c_status b2i_encode_apart(b2i_encode_fn *encode, b2c_ctx *ctx, b2i_plan *p, si
     return st;
 }
 
-/* In no more room than the bound. */
-static b2c_status encode_here(b2c_ctx *ctx, b2i_plan *p, uint8_t *dst, size_t dst_cap,
-                              size_t *dst_len, b2c_error *err)
+static b2i_split choose_split(b2i_plan *p)
 {
     b2i_split split = b2i_tune_split(p->cparams, p->src.n, p->blocksize);
     p->is_split = split == B2I_SPLIT_YES;
     memset(p->clevels, b2i_plan_clevel(p), sizeof p->clevels);
+    return split;
+}
+
+/* In no more room than the bound. */
+static b2c_status encode_here(b2c_ctx *ctx, b2i_plan *p, uint8_t *dst, size_t dst_cap,
+                              size_t *dst_len, b2c_error *err)
+{
+    b2i_split split = choose_split(p);
     B2I_TRY(b2i_plan_check_blocks(p, err));
     bool plain = p->cparams->clevel == 0 || p->src.n < p->cparams->typesize || p->src.n == 0;
     *dst_len = 0;
@@ -537,6 +551,33 @@ static b2c_status encode_filtered(b2c_ctx *ctx, b2i_plan *p, uint8_t *dst, size_
     return st;
 }
 
+static b2i_plan plan_blocks(const b2c_cparams *cparams, const b2i_site *site, b2i_span src)
+{
+    b2i_plan p = b2i_plan_init(cparams, site, src);
+    p.blocksize = b2i_tune_blocksize(cparams, src.n);
+    p.nblocks = (uint32_t)b2i_ceil_div(src.n, p.blocksize);
+    return p;
+}
+
+b2c_status b2i_chunk_encode_repeated(const b2c_cparams *cparams, const uint8_t *item, size_t nbytes,
+                                     bool is_padded, uint8_t *dst, size_t dst_cap, size_t *dst_len,
+                                     b2c_error *err)
+{
+    static const b2i_site alone;
+    *dst_len = 0;
+    B2I_TRY(b2i_cparams_check(cparams, err));
+    b2i_plan p = plan_blocks(cparams, &alone, b2i_span_of(NULL, nbytes));
+    (void)choose_split(&p);
+    B2I_TRY(b2i_plan_check_blocks(&p, err));
+    const size_t len = (size_t)cparams->typesize;
+    bool is_zero = item[0] == 0 && (len == 1 || repeats(b2i_span_of(item, len), 1));
+    if (cparams->clevel == 0 || nbytes == len ||
+        (!is_zero && (is_padded || b2i_pipeline_is_lossy(&p.pipeline)))) {
+        return B2C_OK;
+    }
+    return put_repeated(&p, is_zero ? NULL : item, dst, dst_cap, dst_len, err);
+}
+
 b2c_status b2i_chunk_encode(b2c_ctx *ctx, const b2c_cparams *cparams, const b2i_site *site,
                             b2i_span src, uint8_t *dst, size_t dst_cap, size_t *dst_len,
                             b2c_error *err)
@@ -550,9 +591,7 @@ b2c_status b2i_chunk_encode(b2c_ctx *ctx, const b2c_cparams *cparams, const b2i_
                               src.n);
     }
     B2I_TRY(b2i_ctx_prepare(ctx, 1, &nworkers, err));
-    b2i_plan p = b2i_plan_init(cparams, site == NULL ? &alone : site, src);
-    p.blocksize = b2i_tune_blocksize(cparams, src.n);
-    p.nblocks = (uint32_t)b2i_ceil_div(src.n, p.blocksize);
+    b2i_plan p = plan_blocks(cparams, site == NULL ? &alone : site, src);
     if (p.site->hook.fn != NULL && src.n > 0) {
         return encode_filtered(ctx, &p, dst, dst_cap, dst_len, err);
     }

@@ -57,6 +57,7 @@ b2c_status b2i_fail_room(size_t need, size_t dst_cap, b2c_error *err);
 
 /* Source bytes of block i. */
 b2i_span b2i_plan_block(const b2i_plan *plan, uint32_t i);
+size_t b2i_plan_block_len(const b2i_plan *plan, uint32_t i);
 
 /* What user code is told about it; clevel is that of the plan. */
 b2c_block b2i_plan_about(const b2i_plan *plan, uint32_t i);

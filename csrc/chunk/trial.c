@@ -399,7 +399,7 @@ static b2c_status keep_levels(b2i_worker *w, b2i_plan *p, const size_t *fast, si
 {
     enum { NOISE = 16, MANY = 8, PASSES_BY = 2 };
     const int asked = b2i_plan_clevel(p);
-    const size_t n = b2i_plan_block(p, p->nblocks / 2).n / nstreams;
+    const size_t n = b2i_plan_block_len(p, p->nblocks / 2) / nstreams;
     const uint8_t *src = NULL;
     for (size_t k = 0; k < nstreams; k++) {
         if (p->clevels[k] > PASSES_BY || p->clevels[k] == asked || fast[k] < len - len / NOISE) {

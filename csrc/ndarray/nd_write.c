@@ -245,6 +245,32 @@ static b2c_status patch_chunk(const write_job *w, b2c_ctx *ctx, const b2i_chunk_
     return st == B2C_OK ? st : b2i_schunk_fail_in_chunk(w->s, part->nchunk, st, err);
 }
 
+/* A chunk that becomes one item all over, where a few bytes can stand for it; else *out is empty.
+ */
+static b2c_status repeat_item(const write_job *w, const b2i_chunk_part *part, b2i_scratch *packed,
+                              b2i_span *out, b2c_error *err)
+{
+    const b2i_grid *g = w->sel->grid;
+    const b2c_cparams *cparams = &w->s->now.cparams;
+    bool is_padded = false;
+    size_t len, cap = B2C_HEADER_LEN + g->itemsize;
+    *out = b2i_span_of(NULL, 0);
+    if (!w->repeats || w->s->pre.fn != NULL || (size_t)cparams->typesize != g->itemsize) {
+        return B2C_OK;
+    }
+    for (uint32_t d = 0; d < g->ndim; d++) {
+        is_padded = is_padded || part->walk.valid[d] < g->ext[d];
+    }
+    uint8_t *p = b2i_scratch_get(packed, cap);
+    if (p == NULL) {
+        return b2i_fail_memory(err);
+    }
+    B2I_TRY(b2i_chunk_encode_repeated(cparams, w->src, (size_t)g->chunk_nbytes, is_padded, p, cap,
+                                      &len, err));
+    *out = b2i_span_of(p, len);
+    return B2C_OK;
+}
+
 /* Makes the i-th chunk of the selection, compressed, in 'packed'. */
 static b2c_status make_chunk(const write_job *w, b2c_ctx *ctx, uint64_t i, b2i_scratch *data,
                              b2i_scratch *packed, b2i_span *out, b2c_error *err)
@@ -253,6 +279,10 @@ static b2c_status make_chunk(const write_job *w, b2c_ctx *ctx, uint64_t i, b2i_s
     b2i_span bytes;
     b2i_select_chunk(w->sel, i, &part);
     if (b2i_select_covers(&part)) {
+        B2I_TRY(repeat_item(w, &part, packed, out, err));
+        if (out->n > 0) {
+            return B2C_OK;
+        }
         B2I_TRY(replace_chunk(w, ctx, &part, data, &bytes, err));
     } else {
         B2I_TRY(patch_chunk(w, ctx, &part, data, packed, out, err));

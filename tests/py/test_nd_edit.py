@@ -384,3 +384,59 @@ def test_an_array_whose_last_chunk_is_short_keeps_its_shape():
         b.resize((16,))
     assert (b.shape, b.dtype) == ((8,), "<i4")
     assert b[:4].tobytes() == bytes(range(16))
+
+
+REPEATED = [
+    {},
+    {"clevel": 0},
+    {"codec": b2.Codec.LZ4, "filters": [b2.Filter.BITSHUFFLE]},
+    {"filters": [b2.Filter.TRUNC_PREC, b2.Filter.SHUFFLE], "filters_meta": [10, 0]},
+    {"use_dict": True},
+    {"typesize": 1},
+]
+
+
+@pytest.mark.parametrize("cparams", REPEATED, ids=str)
+@pytest.mark.parametrize("dtype", ["u1", "f4", "f8", "c16"])
+@pytest.mark.parametrize(
+    ("shape", "chunks", "blocks"),
+    [((24, 40), (12, 20), (3, 20)), ((25, 41), (12, 20), (5, 7)), ((6, 2), (1, 1), (1, 1)), ((), (), ())],
+)
+def test_one_value_everywhere_is_stored_as_such_data_are(shape, chunks, blocks, dtype, cparams):
+    """Whole chunks of it are not made first, and are the same bytes."""
+    if cparams.get("filters_meta") and dtype != "f4":
+        cparams = {**cparams, "filters_meta": [10 if dtype == "f8" else 0, 0], "filters": [0, 1]}
+    parts = {"chunks": chunks, "blocks": blocks, "cparams": cparams}
+    for value in (0, 7, 1.1, np.nan, -0.0):
+        if dtype == "u1" and value != int(np.nan_to_num(value)):
+            continue
+        want = np.full(shape, value, dtype)
+        b = b2.asarray(np.random.default_rng(0).integers(1, 99, shape).astype(dtype), **parts)
+        b[...] = want.dtype.type(value)
+        data = b2.asarray(want, **parts)
+        assert [b.schunk.get_chunk(i) for i in range(b.schunk.nchunks)] == [
+            data.schunk.get_chunk(i) for i in range(data.schunk.nchunks)
+        ]
+        same(b[...], data[...])
+        same(blosc2.ndarray_from_cframe(b.to_cframe())[...], b[...])
+
+
+def test_one_value_goes_through_a_prefilter():
+    b = b2.asarray(np.arange(100, dtype="i4"), chunks=(10,), blocks=(5,), cparams={"nthreads": 1})
+
+    @b.schunk.prefilter(np.dtype("i4"), np.dtype("i4"))
+    def plus_place(inp, out, at):
+        out[:] = inp + at
+
+    b[10:90] = 1000
+    b.schunk.remove_prefilter("plus_place")
+    same(b[10:90], 1000 + np.arange(10, 90, dtype="i4") // 5 * 5)
+
+
+def test_one_value_in_whole_chunks_and_parts():
+    want = np.arange(10000, dtype="i4").reshape(100, 100)
+    b = b2.asarray(want, chunks=(30, 40), blocks=(10, 20))
+    for key in (np.s_[30:60, 40:80], np.s_[20:95, 10:100], np.s_[5:99:2], np.s_[90:], np.s_[:, 80:]):
+        want[key] = b[key] = want[3, 4] + 1
+        same(b[...], want)
+    same(blosc2.ndarray_from_cframe(b.to_cframe())[...], want)
