@@ -295,8 +295,13 @@ class Editing(Reading):
         Who needs several begins with the same one as everybody else does: two that take from each other
         would wait for ever otherwise, each for what the other holds.
         """
-        mine, rank = self.handle, self._rank()
-        edited = (s for s in sources if s.handle is not mine and (s.is_writable or s.locking))
+        mine = self.handle
+        edited = [s for s in sources if s.handle is not mine and (s.is_writable or s.locking)]
+        if not edited:
+            with mine.writing():
+                yield
+            return
+        rank = self._rank()
         theirs = sorted(((s._rank(), s.handle) for s in edited), key=operator.itemgetter(0))
         before = [handle for their_rank, handle in theirs if their_rank < rank]
         with reading(before), mine.writing(), reading(handle for _, handle in theirs[len(before) :]):
