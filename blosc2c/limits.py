@@ -76,9 +76,9 @@ class Limits:
             if value.__index__() < 1:
                 raise LimitError(f"{field.name} must be at least 1, not {value}", field=field.name)
 
-    def short_nbytes(self) -> int:
-        """Bytes up to which a result need not be compared with any of them."""
-        bounds = (self.max_result_nbytes, self.max_chunk_nbytes, SMALL_NBYTES)
+    def short_nbytes(self, most: int = SERIAL_NBYTES - 1) -> int:
+        """Bytes up to which, and up to `most`, a result need not be compared with any of them."""
+        bounds = (self.max_result_nbytes, self.max_chunk_nbytes, most)
         return min(bound.__index__() for bound in bounds if bound is not None)
 
     def to_c(self) -> Any:
@@ -137,8 +137,8 @@ def set_limits(limits: Limits) -> Limits:
     if not isinstance(limits, Limits):
         raise TypeError(f"limits must be a Limits, not {type(limits).__name__}")
     before, _Default.limits, _Default.c = _Default.limits, limits, limits.to_c()
-    small.nbytes = limits.short_nbytes()
-    calls.set_default_nbytes(small.nbytes)
+    small.nbytes = limits.short_nbytes(SMALL_NBYTES)
+    calls.set_default_nbytes(limits.short_nbytes())
     small.room = min(limits.max_chunk_nbytes or SERIAL_NBYTES - 1, SERIAL_NBYTES - 1)
     return before
 

@@ -35,11 +35,11 @@ void PyBuffer_Release(Py_buffer *view);
 #endif
 
 enum {
-    SHORT_NBYTES = 1 << 16, /* of results */
-    SERIAL_NBYTES = 1 << 18 /* buffers of less are read or filled by one thread */
+    SHORT_NBYTES = 1 << 16, /* of results that are read before their length is known */
+    SERIAL_NBYTES = 1 << 18 /* results and buffers of less are read or filled by one thread */
 };
 
-static size_t default_nbytes = SHORT_NBYTES; /* as the default limits allow */
+static size_t default_nbytes = SERIAL_NBYTES - 1; /* of results, as the default limits allow */
 
 /* ---- What a thread needs ------------------------------------------------- */
 
@@ -182,7 +182,8 @@ static PyObject *get_chunk(PyObject *o, PyObject *arg)
     if (d == NULL) {
         return long_way();
     }
-    int st = run_read(self, b2i_turn_get_chunk, d, number, d->bytes, most(self), &len, &err);
+    size_t cap = most(self) < SHORT_NBYTES ? most(self) : SHORT_NBYTES;
+    int st = run_read(self, b2i_turn_get_chunk, d, number, d->bytes, cap, &len, &err);
     return st == B2C_OK ? PyBytes_FromStringAndSize((const char *)d->bytes, (Py_ssize_t)len)
                         : failure(st, &err);
 }
@@ -630,7 +631,7 @@ static PyObject *set_default_nbytes(PyObject *module, PyObject *arg)
     if (nbytes == (size_t)-1 && PyErr_Occurred() != NULL) {
         return NULL;
     }
-    default_nbytes = nbytes < SHORT_NBYTES ? nbytes : SHORT_NBYTES;
+    default_nbytes = nbytes < SERIAL_NBYTES ? nbytes : SERIAL_NBYTES - 1;
     Py_RETURN_NONE;
 }
 

@@ -278,26 +278,35 @@ def test_an_index_that_makes_it_shorter(s):
 def test_chunks_of_all_sizes():
     """The size of the last one is what the next one is thought to have."""
     s = b2.SChunk(chunksize=None)
-    sizes = [1, 65536, 7, 7, 65537, 1, 300_000, 3, 64, 63]
+    sizes = [1, 65536, 7, 7, 65537, 1, 300_000, 3, 262_143, 64, 262_144, 63, 262_143]
     for n in sizes:
         s.append_data(bytes(range(256)) * (n // 256) + bytes(n % 256))
-    for nchunk in [*range(10), *range(9, -1, -1)]:
+    order = range(len(sizes))
+    for nchunk in [*order, *reversed(order)]:
         n = sizes[nchunk]
-        assert s.decompress_chunk(nchunk) == bytes(range(256)) * (n // 256) + bytes(n % 256)
+        want = bytes(range(256)) * (n // 256) + bytes(n % 256)
+        assert both(s, lambda s, nchunk=nchunk: s.decompress_chunk(nchunk)) == want
+        at = sum(sizes[:nchunk])
+        assert both(s, lambda s, at=at, n=n: s[at : at + n]) == want
+        assert both(s, lambda s, at=at, n=n: s[at + n // 2 : at + n]) == want[n // 2 :]
 
 
+@pytest.mark.parametrize("nbytes", [4 * N, 150_000])
 @pytest.mark.parametrize("of", ["one", "all"])
 @pytest.mark.parametrize("name", ["max_result_nbytes", "max_chunk_nbytes"])
-def test_limits(name, of):
-    frame = b2.SChunk(data=DATA, chunksize=4 * N, cparams={"typesize": 4}).to_cframe()
-    limits = b2.Limits(**{name: 4 * N})
+def test_limits(name, of, nbytes):
+    n = nbytes // 4
+    frame = b2.SChunk(
+        data=np.arange(4 * n, dtype="i4"), chunksize=nbytes, cparams={"typesize": 4}
+    ).to_cframe()
+    limits = b2.Limits(**{name: nbytes})
     before = b2.set_limits(limits) if of == "all" else b2.get_limits()
     try:
         s = b2.schunk_from_cframe(frame, limits=limits if of == "one" else None)
-        assert len(s.decompress_chunk(1)) == len(s[1:101]) == 4 * N
+        assert len(s.decompress_chunk(1)) == len(s[1 : n + 1]) == nbytes
         if name == "max_result_nbytes":
-            with pytest.raises(b2.LimitError, match="max_result_nbytes allows 400"):
-                _ = s[1:102]
+            with pytest.raises(b2.LimitError, match=f"max_result_nbytes allows {nbytes}"):
+                _ = s[1 : n + 2]
     finally:
         b2.set_limits(before)
 
