@@ -61,7 +61,7 @@ def new_array(shape: Any, dtype: Any, kwargs: Mapping[str, Any], source: Any = N
     chunks, blocks = compute_chunks_blocks(shape, rest.pop("chunks", None), given, dt)
     look = None
     if source is not None and math.prod(shape) * dt.itemsize >= _LEAST_FITTED:
-        look = functools.partial(_some_blocks, source, shape, dt, blocks)
+        look = functools.partial(_some_blocks, source, shape, dt, choose_blocks(blocks, dt.itemsize))
     if dt.kind == "U" and _leaves_filters(cparams):
         cparams = _for_texts(dict(cparams or {}), dt, look)
     compiled, nthreads = params.compiled_for(cparams, dt.itemsize)
@@ -101,7 +101,8 @@ def _for_texts(
     if look is None:
         return by_points
     some = look()
-    sizes = [len(compress2(some, cparams={"typesize": dtype.itemsize, **c})) for c in (by_points, cparams)]
+    as_stored = {"typesize": dtype.itemsize, "blocksize": len(some) // 3}  # whatever else is given
+    sizes = [len(compress2(some, cparams={**c, **as_stored})) for c in (by_points, cparams)]
     return by_points if sizes[0] <= sizes[1] else cparams
 
 
@@ -214,7 +215,8 @@ def inherit(source: Any, kwargs: dict[str, Any], dtype: Any = None) -> dict[str,
     """`kwargs` with the compression of `source`, whose items become this dtype, as default."""
     if isinstance(source, NDArray):
         cparams = source.schunk.present_cparams()
-        if dtype is not None and dtype.kind != "U" and cparams.filters_meta == _TEXT_METAS:
+        is_default = cparams.filters_meta == _TEXT_METAS and cparams.filter_members()[-1] == Filter.SHUFFLE
+        if is_default and source.dtype.kind == "U" and dtype is not None and dtype.kind != "U":
             cparams = replace(cparams, filters_meta=[0] * len(_TEXT_METAS))
         kwargs.setdefault("cparams", cparams)
         kwargs.setdefault("dparams", source.dparams)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import blosc2c as b2
+from blosc2c import building
 
 BOTH = pytest.mark.parametrize("lib", [b2, blosc2], ids=["ours", "theirs"])
 
@@ -136,3 +137,27 @@ def test_texts_that_shrink_more_by_whole_items():
     assert (b[:] == a).all() and (blosc2.ndarray_from_cframe(b.to_cframe())[:] == a).all()
     long = np.array(["x" * 100, "y"] * 5000)
     assert (b2.asarray(long)[:] == long).all()
+
+
+def test_filters_that_users_have_given_are_kept():
+    """Also those of numbers whose parameters are the ones that texts get."""
+    for last in (b2.Filter.SHUFFLE, b2.Filter.TRUNC_PREC):
+        told = {"filters": [0] * 5 + [last], "filters_meta": [0] * 5 + [4]}
+        a = b2.asarray(np.linspace(0, 1, 1000), cparams=told)
+        for b in (a.copy(), a.copy(chunks=(300,)), a.astype("f4"), b2.concat([a, a])):
+            assert b.cparams.filters_meta == [0, 0, 0, 0, 0, 4]
+
+
+@pytest.mark.parametrize("given", [{"typesize": 4}, {"blocksize": 4096}, {"typesize": 4, "blocksize": 64}])
+def test_sizes_that_do_not_count_do_not_choose_how_texts_are_shuffled(given):
+    a = np.array([f"file_{i:08}.txt" for i in range(50000)]).astype("U40")
+    assert b2.asarray(a, cparams=given).cparams.filters_meta == b2.asarray(a).cparams.filters_meta == [0] * 6
+
+
+def test_texts_in_large_blocks_are_looked_at_in_part(monkeypatch):
+    looked_at = []
+    compress2 = building.compress2
+    monkeypatch.setattr(building, "compress2", lambda s, **kw: looked_at.append(len(s)) or compress2(s, **kw))
+    a = np.array(["Anna", "Bernhard", "Carla"] * 50000)
+    b = b2.asarray(a, chunks=a.shape, blocks=a.shape)
+    assert (b[:] == a).all() and len(looked_at) == 2 and max(looked_at) <= 3 * 65536
