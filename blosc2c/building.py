@@ -42,6 +42,7 @@ _KEYWORDS = tuple(dict.fromkeys((*_ND_KEYWORDS, *params.field_names(Keeping), "p
 _SLOW_CODECS = (Codec.ZLIB.value, Codec.ZSTD.value)  # at decoding
 _LEAST_FITTED = 1 << 20  # bytes of an array; smaller ones are not looked at
 _NOISY_RATIO, _REGULAR_RATIO = 3, 12  # below the first, above the second
+_DEFAULT_FILTERS = [0, 0, 0, 0, 0, Filter.SHUFFLE.value]
 _TEXT_METAS = [0, 0, 0, 0, 0, 4]  # bytes of a code point, for the shuffle
 PARTS = ("chunks", "blocks")
 _OWN_META = (*ARRAY_META, EXTENSION_META)  # metalayers that follow from shapes and dtype
@@ -62,9 +63,10 @@ def new_array(shape: Any, dtype: Any, kwargs: Mapping[str, Any], source: Any = N
     look = None
     if source is not None and math.prod(shape) * dt.itemsize >= _LEAST_FITTED:
         look = functools.partial(_some_blocks, source, shape, dt, choose_blocks(blocks, dt.itemsize))
-    if dt.kind == "U" and _leaves_filters(cparams):
-        cparams = _for_texts(dict(cparams or {}), dt, look)
     compiled, nthreads = params.compiled_for(cparams, dt.itemsize)
+    if dt.kind == "U" and _leaves_filters(cparams, compiled):
+        look_here = look if compiled.codec < Codec.NDLZ.value else None  # others may need the shape
+        compiled, nthreads = params.compiled_for(_for_texts(dict(cparams or {}), dt, look_here), dt.itemsize)
     if given is None and look is not None and compiled.codec in _SLOW_CODECS:
         blocks = _fitting_blocks(look(), dt, chunks, blocks)
     nd, description = describe(shape, chunks, blocks, dt)
@@ -85,12 +87,11 @@ def new_array(shape: Any, dtype: Any, kwargs: Mapping[str, Any], source: Any = N
     return NDArray._of(schunk, nd, dt)
 
 
-def _leaves_filters(cparams: Any) -> bool:
-    """Whether bytes are to be shuffled, but nobody has said how."""
-    default = params.cparams_dflts
-    if list(default["filters"])[-1] != Filter.SHUFFLE or any(default["filters_meta"]):
+def _leaves_filters(cparams: Any, compiled: Any) -> bool:
+    """Whether bytes are to be shuffled, but nobody has said how, nor changed the defaults."""
+    if list(compiled.filters) != _DEFAULT_FILTERS or any(compiled.filters_meta):
         return False
-    return cparams is None or (type(cparams) is dict and not {"filters", "filters_meta"} & set(cparams))
+    return not isinstance(cparams, CParams) and not {"filters", "filters_meta"} & set(cparams or ())
 
 
 def _for_texts(

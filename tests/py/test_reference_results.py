@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
+from types import MappingProxyType
+
 import blosc2
 import numpy as np
 import pytest
@@ -10,6 +13,7 @@ import pytest
 import blosc2c as b2
 from blosc2c import building
 
+A = np.arange(10)
 BOTH = pytest.mark.parametrize("lib", [b2, blosc2], ids=["ours", "theirs"])
 
 
@@ -161,3 +165,23 @@ def test_texts_in_large_blocks_are_looked_at_in_part(monkeypatch):
     a = np.array(["Anna", "Bernhard", "Carla"] * 50000)
     b = b2.asarray(a, chunks=a.shape, blocks=a.shape)
     assert (b[:] == a).all() and len(looked_at) == 2 and max(looked_at) <= 3 * 65536
+
+
+@pytest.mark.parametrize("filters", [[b2.Filter.SHUFFLE], [], [b2.Filter.NOFILTER] * 6])
+def test_changed_default_filters_are_for_texts_too(filters, monkeypatch):
+    monkeypatch.setitem(b2.cparams_dflts, "filters", filters)
+    a = b2.asarray(np.array(["Anna", "Bernhard"]))
+    assert a.cparams.filters_meta == [0] * 6 and a.cparams.filters == b2.asarray(A).cparams.filters
+    assert a[:].tolist() == ["Anna", "Bernhard"]
+
+
+@pytest.mark.parametrize("kind", [dict, OrderedDict, MappingProxyType])
+def test_any_mapping_leaves_the_filters_open(kind):
+    a = b2.asarray(np.array(["Anna", "Bernhard"]), cparams=kind({"clevel": 1}))
+    assert a.cparams.filters_meta == [0, 0, 0, 0, 0, 4]
+
+
+def test_texts_and_a_codec_that_needs_the_shape():
+    a = np.full((1000, 512), "ab", "U2")
+    cparams = {"codec": b2.Codec.NDLZ, "codec_meta": 4, "splitmode": b2.SplitMode.ALWAYS_SPLIT}
+    assert (b2.asarray(a, cparams=cparams)[:] == a).all()
