@@ -34,6 +34,7 @@ _MAX_PLANES = 16  # that are compressed each by itself
 CHUNK_NBYTES = 8 << 20
 _MAX_SIZE = (1 << 63) - 1  # of an axis, in items
 _MAX_PART = (1 << 31) - 1  # of a chunk's or block's axis
+_MAX_NCHUNKS = MAX_BUFFERSIZE // 8  # whose index is a chunk
 
 Shape = tuple[int, ...]
 Part = Callable[[int, int], int]  # of an axis of so many items, up to so many
@@ -98,7 +99,7 @@ def compute_chunks_blocks(
     Parameters
     ----------
     shape, chunks, blocks : int, tuple or list; chunks and blocks may be None.  Blocks without
-        chunks are cut to the shape
+        chunks are cut to the shape, unless that has a 0
     dtype : NumPy dtype of the items
     kwargs : ignored
 
@@ -194,7 +195,8 @@ def _choose_both(shape: Shape, itemsize: int) -> tuple[Shape, Shape]:
     """Chunks that divide the shape and the blocks in them; if there are none near, chunks of whole blocks."""
     dividing = choose_blocks(shape, itemsize, part=whole_part)
     chunks = _choose_chunks(shape, dividing, itemsize, functools.partial(whole_part, times=1.5))
-    if any(n % c for n, c in zip(shape, chunks, strict=True)):
+    has_too_many = math.prod(grid_of(shape, chunks)) > _MAX_NCHUNKS
+    if has_too_many or any(n % c for n, c in zip(shape, chunks, strict=True)):
         blocks = choose_blocks(shape, itemsize)
         return _choose_chunks(shape, blocks, itemsize), blocks
     blocks = choose_blocks(chunks, itemsize)

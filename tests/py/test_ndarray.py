@@ -506,6 +506,13 @@ def test_parts_of_an_axis(n, limit):
         assert nparts == (whole or [-(-n // even_part(n, limit))])[0] or least >= limit
 
 
+def test_chunks_divide_only_where_a_frame_may_have_so_many():
+    n, many = 6_000_000, 300_000_007
+    assert b2.compute_chunks_blocks((n * 1_000_003,))[0] == (n,)
+    a = b2.zeros((n * many,), dtype="u1")
+    assert a.chunks[0] > n and a.schunk.nchunks == -(-n * many // a.chunks[0])
+
+
 def test_default_chunks_are_joined_as_they_are_stored():
     a = b2.asarray(np.random.default_rng(0).integers(0, 99, (10**6, 3), "i4"))
     joined = b2.concat([a, a])
