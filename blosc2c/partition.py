@@ -127,6 +127,7 @@ def _completed(whole: Shape, chunk: Shape | None, block: Shape | None, itemsize:
         if block is None:
             chunk, block = _choose_both(whole, itemsize)
         else:
+            _check_block_bytes(block, itemsize)
             block = tuple(min(b, n) for b, n in zip(block, whole, strict=True))
             chunk = _choose_chunks(whole, block, itemsize)
     elif block is None:
@@ -149,12 +150,14 @@ def _given(given: Any, shape: Shape, name: str) -> Shape:
     return part
 
 
+def _check_block_bytes(blocks: Shape, itemsize: int) -> None:
+    nbytes = math.prod(blocks) * itemsize
+    if nbytes > MAX_BLOCKSIZE:
+        raise LimitError(f"blocks {blocks} have {nbytes} bytes, more than {MAX_BLOCKSIZE}", field="blocks")
+
+
 def _check_bytes(chunks: Shape, blocks: Shape, itemsize: int) -> None:
-    block_nbytes = math.prod(blocks) * itemsize
-    if block_nbytes > MAX_BLOCKSIZE:
-        raise LimitError(
-            f"blocks {blocks} have {block_nbytes} bytes, more than {MAX_BLOCKSIZE}", field="blocks"
-        )
+    _check_block_bytes(blocks, itemsize)
     chunk_nbytes = math.prod(extended(chunks, blocks)) * itemsize
     if chunk_nbytes > MAX_BUFFERSIZE:
         raise LimitError(

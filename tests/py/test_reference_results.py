@@ -25,6 +25,8 @@ def test_blocks_beyond_the_shape_are_cut_to_it(lib):
         a = lib.zeros(shape, blocks=blocks)
         assert all(n >= c >= b > 0 for n, c, b in zip(shape, a.chunks, a.blocks, strict=True))
     assert lib.zeros((10,), chunks=(20,), blocks=(15,)).blocks == (15,)
+    with pytest.raises(ValueError, match=r"have .* bytes, more than|too large"):
+        lib.zeros((3, 4, 5), blocks=(99999999999, 9, 9))
 
 
 @BOTH
