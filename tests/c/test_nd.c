@@ -553,6 +553,24 @@ static void test_columns_of_any_step_and_kind(void)
     free(items);
 }
 
+/* Writes n bytes to a box, after each allocation that fails in that; nothing changes before. */
+static void write_without_memory(model *m, const uint64_t *start, const uint64_t *count,
+                                 const uint64_t *step, const uint8_t *src, size_t n)
+{
+    b2c_status st = B2C_E_MEMORY;
+    int failures = 0;
+    for (uint64_t at = 1; st != B2C_OK; at++, failures++) {
+        b2i_alloc_fail_at(at, true);
+        st = b2c_nd_write(m->s, ctx, &m->nd, start, count, step, src, n, NULL);
+        b2i_alloc_fail_at(0, false);
+        if (st != B2C_OK) {
+            CHECK_EQ(st, B2C_E_MEMORY);
+            check_model(m);
+        }
+    }
+    CHECK(failures > 5);
+}
+
 /* After each allocation that fails in an edit, the array is as it was. */
 static void test_all_or_nothing(void)
 {
@@ -566,21 +584,13 @@ static void test_all_or_nothing(void)
     memset(src, 7, sizeof src);
     CHECK_EQ(b2c_nd_append_chunks(m.s, ctx, &nd, 0, b2c_nd_nchunks(&nd), m.items, 9 * 11 * 4, NULL),
              B2C_OK);
+    write_without_memory(&m, start, count, step, src, sizeof src);
+    write_box(&m, start, count, step);
+    memset(src, 0, 4); /* one item for all: chunks of nothing else are not made item by item */
+    write_without_memory(&m, start, count, step, src, 4);
+    write_box(&m, start, count, step);
     b2c_status st = B2C_E_MEMORY;
     int failures = 0;
-    for (uint64_t n = 1; st != B2C_OK; n++, failures++) {
-        b2i_alloc_fail_at(n, true);
-        st = b2c_nd_write(m.s, ctx, &m.nd, start, count, step, src, sizeof src, NULL);
-        b2i_alloc_fail_at(0, false);
-        if (st != B2C_OK) {
-            CHECK_EQ(st, B2C_E_MEMORY);
-            check_model(&m);
-        }
-    }
-    CHECK(failures > 5);
-    write_box(&m, start, count, step);
-    st = B2C_E_MEMORY;
-    failures = 0;
     for (uint64_t n = 1; st != B2C_OK; n++, failures++) {
         b2c_nd before = m.nd;
         b2i_alloc_fail_at(n, true);
