@@ -245,8 +245,7 @@ static b2c_status patch_chunk(const write_job *w, b2c_ctx *ctx, const b2i_chunk_
     return st == B2C_OK ? st : b2i_schunk_fail_in_chunk(w->s, part->nchunk, st, err);
 }
 
-/* A chunk that becomes one item all over, where a few bytes can stand for it; else *out is empty.
- */
+/* A chunk that becomes one item all over, if a few bytes can stand for it; else *out is empty. */
 static b2c_status repeat_item(const write_job *w, const b2i_chunk_part *part, b2i_scratch *packed,
                               b2i_span *out, b2c_error *err)
 {
