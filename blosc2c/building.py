@@ -5,7 +5,6 @@ SPDX-License-Identifier: BSD-3-Clause
 
 from __future__ import annotations
 
-import functools
 import math
 import os
 from collections.abc import Callable, Mapping
@@ -60,15 +59,18 @@ def new_array(shape: Any, dtype: Any, kwargs: Mapping[str, Any], source: Any = N
         raise ParameterError("chunks and blocks are not cparams but keywords of their own")
     given = rest.pop("blocks", None)
     chunks, blocks = compute_chunks_blocks(shape, rest.pop("chunks", None), given, dt)
-    look = None
-    if source is not None and math.prod(shape) * dt.itemsize >= _LEAST_FITTED:
-        look = functools.partial(_some_blocks, source, shape, dt, choose_blocks(blocks, dt.itemsize))
     compiled, nthreads = params.compiled_for(cparams, dt.itemsize)
-    if dt.kind == "U" and _leaves_filters(cparams, compiled):
-        look_here = look if compiled.codec < Codec.NDLZ.value else None  # others may need the shape
-        compiled, nthreads = params.compiled_for(_for_texts(dict(cparams or {}), dt, look_here), dt.itemsize)
-    if given is None and look is not None and compiled.codec in _SLOW_CODECS:
-        blocks = _fitting_blocks(look(), dt, chunks, blocks)
+    shuffles_texts = dt.kind == "U" and _leaves_filters(cparams, compiled)
+    fits_blocks = given is None and compiled.codec in _SLOW_CODECS
+    some = b""
+    is_large = math.prod(shape) * dt.itemsize >= _LEAST_FITTED
+    if source is not None and is_large and (shuffles_texts or fits_blocks):
+        some = _some_blocks(source, shape, dt, choose_blocks(blocks, dt.itemsize))
+    if shuffles_texts:
+        seen = some if compiled.codec < Codec.NDLZ.value else b""  # others may need the shape
+        compiled, nthreads = params.compiled_for(_for_texts(dict(cparams or {}), dt, seen), dt.itemsize)
+    if some and fits_blocks:
+        blocks = _fitting_blocks(some, dt, chunks, blocks)
     nd, description = describe(shape, chunks, blocks, dt)
     compiled = params.sized(compiled, dt.itemsize, int(lib.b2c_nd_blocksize(nd)))
     dparams = to_dparams(rest.get("dparams"))
@@ -94,14 +96,11 @@ def _leaves_filters(cparams: Any, compiled: Any) -> bool:
     return not isinstance(cparams, CParams) and not {"filters", "filters_meta"} & set(cparams or ())
 
 
-def _for_texts(
-    cparams: dict[str, Any], dtype: np.dtype[Any], look: Callable[[], bytes] | None
-) -> dict[str, Any]:
-    """With bytes shuffled by code points, as in Python-Blosc2, or by whole texts where these are seen to shrink more."""
+def _for_texts(cparams: dict[str, Any], dtype: np.dtype[Any], some: bytes) -> dict[str, Any]:
+    """With bytes shuffled by code points, as in Python-Blosc2, or by whole texts if some shrink more so."""
     by_points = {**cparams, "filters_meta": _TEXT_METAS}
-    if look is None:
+    if not some:
         return by_points
-    some = look()
     as_stored = {"typesize": dtype.itemsize, "blocksize": len(some) // 3}  # whatever else is given
     sizes = [len(compress2(some, cparams={**c, **as_stored})) for c in (by_points, cparams)]
     return by_points if sizes[0] <= sizes[1] else cparams
@@ -216,8 +215,9 @@ def inherit(source: Any, kwargs: dict[str, Any], dtype: Any = None) -> dict[str,
     """`kwargs` with the compression of `source`, whose items become this dtype, as default."""
     if isinstance(source, NDArray):
         cparams = source.schunk.present_cparams()
-        is_default = cparams.filters_meta == _TEXT_METAS and cparams.filter_members()[-1] == Filter.SHUFFLE
-        if is_default and source.dtype.kind == "U" and dtype is not None and dtype.kind != "U":
+        ends_texts = source.dtype.kind == "U" and dtype is not None and dtype.kind != "U"
+        shuffle = cparams.filter_members()[-1], cparams.filters_meta
+        if ends_texts and shuffle == (Filter.SHUFFLE, _TEXT_METAS):
             cparams = replace(cparams, filters_meta=[0] * len(_TEXT_METAS))
         kwargs.setdefault("cparams", cparams)
         kwargs.setdefault("dparams", source.dparams)

@@ -1,4 +1,4 @@
-"""Operators of arrays: == and != compare the contents, the others raise.  And the device, which there is one of.
+"""Operators of arrays: == and != compare the contents, the others raise; and the only device.
 
 SPDX-License-Identifier: BSD-3-Clause
 """
