@@ -532,13 +532,6 @@ def small_call() -> Any:
     return small
 
 
-def call_for(nthreads: int, nbytes: int) -> Any:
-    """What small_call() gives, for a job of `nbytes`; large ones have no scratch memory."""
-    if nbytes < SERIAL_NBYTES:
-        return small_call()
-    return context(nthreads, nbytes), None, ffi.new("size_t *"), new_error(), [True]
-
-
 def _after_fork() -> None:
     threads.lock = threading.Lock()
 

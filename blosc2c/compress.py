@@ -6,14 +6,24 @@ SPDX-License-Identifier: BSD-3-Clause
 from __future__ import annotations
 
 import functools
-import struct
 from collections.abc import Sized
 from typing import TYPE_CHECKING, Any
 
 from . import _ffi, runtime
-from ._ffi import buffer_itemsize, call_for, check, ffi, in_buffer, lib, new_error, out_buffer, small_call
+from ._ffi import (
+    buffer_itemsize,
+    calls,
+    check,
+    check_call,
+    context,
+    ffi,
+    in_buffer,
+    lib,
+    new_error,
+    out_buffer,
+)
 from .errors import LimitError, ParameterError, TruncatedError
-from .limits import check_chunk, check_result, small
+from .limits import check_chunk, check_result
 from .params import (
     MAX_BUFFERSIZE,
     MAX_TYPESIZE,
@@ -48,24 +58,13 @@ def inspect_chunk(chunk: Buffer) -> Any:
     return info
 
 
-_unpack = ffi.unpack  # short calls take a microsecond and a half: looked up once
-_nbytes_at = struct.Struct("<i").unpack_from  # of a chunk, in its header
-_NBYTES_OFFSET = 4
-
-
-def _encode(src: Any, cparams: Any, nthreads: int) -> bytes:
-    """Compress `src` (bytes or from_buffer) with a b2c_cparams."""
-    nbytes = len(src)
-    if nbytes > _ffi.SMALL_NBYTES:
-        return _encode_large(src, cparams, nthreads)
-    ctx, scratch, need, err, is_taken = small_call()
-    cap = _ffi.SMALL_NBYTES + _ffi.HEADER_NBYTES
-    status = lib.b2c_compress(ctx, cparams, src, nbytes, scratch, cap, need, err)
-    if status:
-        check(status, err)
-    chunk: bytes = _unpack(scratch, need[0])
-    is_taken[0] = False
-    return chunk
+def _encode(src: Buffer, cparams: Any, nthreads: int) -> bytes:
+    """Compress `src` with a b2c_cparams."""
+    chunk = calls.compress(ffi.buffer(cparams), src)
+    if type(chunk) is bytes:
+        return chunk
+    check_call(chunk, None)
+    return _encode_large(src, cparams, nthreads)
 
 
 def _check_length(n: int) -> None:
@@ -73,80 +72,39 @@ def _check_length(n: int) -> None:
         raise LimitError(f"a chunk holds at most {MAX_BUFFERSIZE} bytes, not {n}; use an SChunk", field="src")
 
 
-def _encode_large(src: Any, cparams: Any, nthreads: int) -> bytes:
-    nbytes = len(src)
+def _encode_large(src: Buffer, cparams: Any, nthreads: int) -> bytes:
+    data = in_buffer(src)
+    nbytes = len(data)
     _check_length(nbytes)
-    ctx, _, need, err, is_taken = call_for(nthreads, nbytes)
+    ctx, need, err = context(nthreads, nbytes), ffi.new("size_t *"), new_error()
     cap = nbytes + _ffi.HEADER_NBYTES
 
     def call(dst: Any) -> int:
-        status = lib.b2c_compress(ctx, cparams, src, nbytes, dst, cap, need, err)
-        if status:
-            check(status, err)
+        check(lib.b2c_compress(ctx, cparams, data, nbytes, dst, cap, need, err), err)
         return int(need[0])
 
-    chunk = _ffi.cut_bytes(cap, call)
-    is_taken[0] = False
-    return chunk
-
-
-def _decode(chunk: Any, dst: Any, room: int, nbytes: int, nthreads: int) -> Any:
-    """Decompress `nbytes` into `room`; None, or the b2c_error that says why not."""
-    ctx, _, done, err, is_taken = call_for(nthreads, nbytes)
-    if lib.b2c_decompress(ctx, chunk, len(chunk), dst, room, done, err):
-        return err
-    is_taken[0] = False
-    return None
-
-
-def _length(src: Buffer, chunk: Any) -> int:
-    """What the header in `chunk`, made of `src`, gives as length; the decoder checks it."""
-    if len(chunk) < MIN_HEADER_LENGTH:
-        return -1
-    nbytes: int = _nbytes_at(src, _NBYTES_OFFSET)[0]
-    return nbytes
+    return _ffi.cut_bytes(cap, call)
 
 
 def _decode_new(src: Buffer, nthreads: int) -> bytes:
-    chunk = src if type(src) is bytes else in_buffer(src)
-    nbytes = _length(src, chunk)
-    if nbytes > small.nbytes:
-        return _decode_large(src, chunk, nbytes, nthreads)
-    ctx, scratch, done, err, is_taken = small_call()
-    if nbytes < 0 or lib.b2c_decompress(ctx, chunk, len(chunk), scratch, _ffi.SMALL_NBYTES, done, err):
-        inspect_chunk(src)
-        check(err.status, err)
-    data: bytes = _unpack(scratch, done[0])
-    is_taken[0] = False
-    return data
-
-
-def _decode_large(src: Buffer, chunk: Any, nbytes: int, nthreads: int) -> bytes:
-    check_chunk(check_result(inspect_chunk(src).nbytes))  # before taking that much memory
+    data = calls.decompress(src)
+    if type(data) is bytes:
+        return data
+    nbytes = check_result(_check_found(src, data))
 
     def fill(dst: Any) -> None:
-        err = _decode(chunk, dst, nbytes, nbytes, nthreads)
-        if err is not None:
-            check(err.status, err)
+        _decode_large(src, dst, nbytes, nthreads)
 
     return _ffi.bytes_from(nbytes, fill)
 
 
 def _decode_into(src: Buffer, dst: Buffer, nthreads: int) -> None:
-    chunk = src if type(src) is bytes else in_buffer(src)
+    found = calls.decompress(src, dst)
+    if found is True:
+        return
     out = out_buffer(dst)
+    nbytes = _check_found(src, found)
     room = len(out)
-    # What fits a small buffer is within the limits, and decoded by one thread: no need to look.
-    nbytes = 0 if room <= small.room else _length(src, chunk)
-    if nbytes > small.nbytes:
-        check_chunk(nbytes)
-    err: Any = None  # not told when the header is not one, or there is no room
-    if nbytes >= 0 and room > 0:
-        err = _decode(chunk, out, room, nbytes, nthreads)
-        if err is None:
-            return
-    nbytes = inspect_chunk(src).nbytes
-    check_chunk(nbytes)
     if room == 0:
         raise ParameterError("dst is empty", field="dst")
     if room < nbytes:
@@ -156,7 +114,21 @@ def _decode_into(src: Buffer, dst: Buffer, nthreads: int) -> None:
             expected=nbytes,
             actual=room,
         )
-    check(err.status, err)
+    _decode_large(src, out, nbytes, nthreads)
+
+
+def _check_found(src: Buffer, found: Any) -> int:
+    """How many bytes the chunk has, which calls.decompress() has not decoded and gave `found` for."""
+    nbytes: int = inspect_chunk(src).nbytes
+    check_chunk(nbytes)
+    check_call(found, None)
+    return nbytes
+
+
+def _decode_large(src: Buffer, dst: Any, nbytes: int, nthreads: int) -> None:
+    chunk, err = in_buffer(src), new_error()
+    ctx, done = context(nthreads, nbytes), ffi.new("size_t *")
+    check(lib.b2c_decompress(ctx, chunk, len(chunk), dst, nbytes, done, err), err)
 
 
 def compress(
@@ -197,14 +169,14 @@ def compress(
     except TypeError:  # what cannot be hashed, and is wrong
         cparams = _plain_cparams.__wrapped__(typesize, clevel, filter, codec, runtime.get_blocksize())
     try:
-        data = in_buffer(src)  # not before: a wrong parameter is told of whatever src is
+        nbytes = len(in_buffer(src))  # not before: a wrong parameter is told of whatever src is
     except TypeError:
         if isinstance(src, Sized):
             _check_length(len(src))  # which is told of whatever src is, too
         raise
-    if len(data) % typesize and not _ignore_multiple_size:
-        raise ParameterError(f"{len(data)} bytes are no multiple of typesize {typesize}", field="typesize")
-    return _encode(data, cparams, _ffi.threads.nthreads)
+    if nbytes % typesize and not _ignore_multiple_size:
+        raise ParameterError(f"{nbytes} bytes are no multiple of typesize {typesize}", field="typesize")
+    return _encode(src, cparams, _ffi.threads.nthreads)
 
 
 @functools.lru_cache(maxsize=256, typed=True)  # making it takes longer than compressing 4 kB
@@ -266,7 +238,7 @@ def compress2(src: Buffer, **kwargs: Any) -> bytes:
     ValueError : a parameter is out of range
     """
     cparams, nthreads = compiled_cparams(kwargs)
-    return _encode(src if type(src) is bytes else in_buffer(src), cparams, nthreads)
+    return _encode(src, cparams, nthreads)
 
 
 def decompress2(

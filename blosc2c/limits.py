@@ -11,7 +11,7 @@ import os
 from dataclasses import dataclass, fields
 from typing import Any
 
-from ._ffi import SERIAL_NBYTES, SMALL_NBYTES, calls, ffi
+from ._ffi import SERIAL_NBYTES, calls, ffi
 from .errors import LimitError
 from .handles import Handle
 
@@ -76,9 +76,9 @@ class Limits:
             if value.__index__() < 1:
                 raise LimitError(f"{field.name} must be at least 1, not {value}", field=field.name)
 
-    def short_nbytes(self, most: int = SERIAL_NBYTES - 1) -> int:
-        """Bytes up to which, and up to `most`, a result need not be compared with any of them."""
-        bounds = (self.max_result_nbytes, self.max_chunk_nbytes, most)
+    def short_nbytes(self) -> int:
+        """Bytes up to which a short result need not be compared with any of them."""
+        bounds = (self.max_result_nbytes, self.max_chunk_nbytes, SERIAL_NBYTES - 1)
         return min(bound.__index__() for bound in bounds if bound is not None)
 
     def to_c(self) -> Any:
@@ -113,13 +113,6 @@ class _Default:
     memory: int | None = None
 
 
-class small:  # noqa: N801
-    """What is within the default limits: the fast way need not ask."""
-
-    nbytes = SMALL_NBYTES  # results
-    room = SERIAL_NBYTES - 1  # buffers that a chunk is decoded into, by one thread
-
-
 def get_limits() -> Limits:
     """The limits of what is opened without any of its own."""
     return _Default.limits
@@ -137,9 +130,7 @@ def set_limits(limits: Limits) -> Limits:
     if not isinstance(limits, Limits):
         raise TypeError(f"limits must be a Limits, not {type(limits).__name__}")
     before, _Default.limits, _Default.c = _Default.limits, limits, limits.to_c()
-    small.nbytes = limits.short_nbytes(SMALL_NBYTES)
     calls.set_default_nbytes(limits.short_nbytes())
-    small.room = min(limits.max_chunk_nbytes or SERIAL_NBYTES - 1, SERIAL_NBYTES - 1)
     return before
 
 

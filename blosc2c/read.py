@@ -291,7 +291,7 @@ class Reading:
         return self.reading(decode)
 
     def _decode(self, ptr: Any, number: int, out: Any, room: int) -> None:
-        ctx, _, done, err, is_taken = _ffi.call_for(self._dparams.nthreads, room)
+        ctx, done, err = _ffi.context(self._dparams.nthreads, room), ffi.new("size_t *"), new_error()
         status = lib.b2c_schunk_decode_chunk(ptr, ctx, number, out, room, done, err)
         if status == lib.B2C_E_OUTPUT_SIZE:
             raise ParameterError(
@@ -300,9 +300,7 @@ class Reading:
                 expected=done[0],
                 actual=room,
             )
-        if status:
-            check(status, err, self.urlpath)
-        is_taken[0] = False
+        check(status, err, self.urlpath)
 
     def get_chunk(self, nchunk: int) -> bytes:
         """The stored bytes of a chunk; ChunkIndexError when there is no such chunk."""

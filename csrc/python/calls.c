@@ -1,11 +1,12 @@
 /*
- * calls.c: short calls of a super-chunk as methods of a Python object, the module blosc2c._calls.
+ * calls.c: short calls of chunks and super-chunks for Python, the module blosc2c._calls.
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * Through cffi such a call takes five times as long as its work.  A method gives what is asked for,
- * or None: it is to be had in the long way, of handles.py, which also tells what is wrong with an
- * argument.  When the call itself fails it gives the status and the b2c_error.  Nothing of Python
- * runs in between, no signal handler and no finalizer, but functions of the user's that C calls.
+ * Through cffi such a call takes up to five times as long as its work.  It gives what is asked for,
+ * or None: it is to be had in the long way, of compress.py and handles.py, which also tells what is
+ * wrong with an argument.  When the call itself fails it gives the status and the b2c_error.
+ * Nothing of Python runs in between, no signal handler and no finalizer, but functions of the
+ * user's that C calls.
  */
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
@@ -46,7 +47,7 @@ static size_t default_nbytes = SERIAL_NBYTES - 1; /* of results, as the default 
 typedef struct desk {
     b2c_ctx *ctx;
     bool is_taken; /* a call is under way, and this one is made in the middle of it */
-    uint8_t bytes[SHORT_NBYTES];
+    uint8_t bytes[SHORT_NBYTES + B2C_HEADER_LEN];
 } desk;
 
 static pthread_key_t desk_key;
@@ -541,6 +542,94 @@ static PyObject *chunk_info(PyObject *o, PyObject *arg)
                          (int)info.special);
 }
 
+/* ---- Chunks alone -------------------------------------------------------- */
+
+/* (b2c_cparams as a buffer, data): the chunk */
+static PyObject *compress(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
+{
+    Py_buffer cparams, src;
+    size_t len = 0;
+    b2c_error err;
+    (void)module;
+    if (nargs != 2 || !get_buffer(args[0], PyBUF_SIMPLE, &cparams)) {
+        return long_way();
+    }
+    if (!get_buffer(args[1], PyBUF_SIMPLE, &src)) {
+        PyBuffer_Release(&cparams);
+        return long_way();
+    }
+    int st = B2I_NOT_FREE;
+    bool is_short = src.len <= SHORT_NBYTES && cparams.len == sizeof(b2c_cparams);
+    desk *d = is_short ? take_desk() : NULL;
+    if (d != NULL) {
+        PyThreadState *state = PyEval_SaveThread();
+        st = b2c_compress(d->ctx, cparams.buf, src.buf, (size_t)src.len, d->bytes, sizeof d->bytes,
+                          &len, &err);
+        PyEval_RestoreThread(state);
+        d->is_taken = false;
+    }
+    PyBuffer_Release(&src);
+    PyBuffer_Release(&cparams);
+    return st == B2C_OK ? PyBytes_FromStringAndSize((const char *)d->bytes, (Py_ssize_t)len)
+                        : failure(st, &err);
+}
+
+/* Decodes into 'view', or, when that is NULL, into *bytes, which is made. */
+static int run_decompress(const Py_buffer *chunk, const Py_buffer *view, PyObject **bytes,
+                          b2c_error *err)
+{
+    b2c_chunk_info info;
+    size_t len;
+    int st = b2c_chunk_inspect(chunk->buf, (size_t)chunk->len, &info, err);
+    if (st != B2C_OK || info.nbytes > default_nbytes) {
+        return st != B2C_OK ? st : B2I_NOT_FREE;
+    }
+    if (view != NULL && (view->len == 0 || (size_t)view->len < info.nbytes)) {
+        return B2I_NOT_FREE;
+    }
+    if (view == NULL) {
+        *bytes = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)info.nbytes);
+        if (*bytes == NULL) {
+            return B2I_NOT_FREE;
+        }
+    }
+    desk *d = take_desk();
+    if (d == NULL) {
+        return B2I_NOT_FREE;
+    }
+    void *dst = view != NULL ? view->buf : PyBytes_AsString(*bytes);
+    PyThreadState *state = PyEval_SaveThread();
+    st = b2c_decompress(d->ctx, chunk->buf, (size_t)chunk->len, dst, info.nbytes, &len, err);
+    PyEval_RestoreThread(state);
+    d->is_taken = false;
+    return st == B2C_OK && len != info.nbytes ? B2I_NOT_FREE : st; /* another thread changed it */
+}
+
+/* (chunk[, out]): the data, or True when they are in 'out' */
+static PyObject *decompress(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
+{
+    Py_buffer chunk, out;
+    b2c_error err;
+    PyObject *bytes = NULL;
+    (void)module;
+    if (nargs < 1 || !get_buffer(args[0], PyBUF_SIMPLE, &chunk)) {
+        return long_way();
+    }
+    int st = B2I_NOT_FREE;
+    if (nargs == 1) {
+        st = run_decompress(&chunk, NULL, &bytes, &err);
+    } else if (get_buffer(args[1], PyBUF_WRITABLE, &out)) {
+        st = run_decompress(&chunk, &out, NULL, &err);
+        PyBuffer_Release(&out);
+    }
+    PyBuffer_Release(&chunk);
+    if (st == B2C_OK) {
+        return bytes != NULL ? bytes : PyBool_FromLong(1);
+    }
+    Py_XDECREF(bytes);
+    return failure(st, &err);
+}
+
 /* ---- The type and the module --------------------------------------------- */
 
 /* (owner, address): of a b2i_turn */
@@ -646,6 +735,8 @@ static int fill_module(PyObject *module)
 }
 
 static PyMethodDef functions[] = {
+    { "compress", FAST(compress) },
+    { "decompress", FAST(decompress) },
     { "set_default_nbytes", set_default_nbytes, METH_O, NULL },
     { NULL, NULL, 0, NULL },
 };

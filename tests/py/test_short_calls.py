@@ -5,6 +5,7 @@ SPDX-License-Identifier: BSD-3-Clause
 
 import gc
 import os
+import sys
 import threading
 
 import numpy as np
@@ -355,3 +356,66 @@ def test_threads_that_decode_chunks_of_two_sizes():
     for thread in threads:
         thread.join()
     assert wrong == []
+
+
+CHUNK = b2.compress2(DATA, typesize=4)
+WRONG = CHUNK[:40] + bytes(byte ^ 0x55 for byte in CHUNK[40:])
+
+
+def odd_buffers():
+    frozen = DATA.copy()
+    frozen.flags.writeable = False
+    return [
+        DATA,
+        b"",
+        b"x",
+        bytearray(100),
+        DATA[::2],
+        DATA.reshape(10, N).T,
+        memoryview(DATA),
+        frozen,
+        "x",
+        None,
+        7,
+        np.zeros(3, "M8[s]"),
+        np.zeros((), "f8"),
+        bytes(1 << 16),
+        bytes((1 << 16) + 1),
+        bytes(1 << 18),
+        DATA[:0],
+    ]
+
+
+@pytest.mark.parametrize("src", odd_buffers(), ids=lambda src: type(src).__name__)
+def test_chunks_alone(monkeypatch, src):
+    """Compressing and decompressing gives or raises in the short way what it does in the long one."""
+
+    def both_ways(call):
+        found = []
+        for calls in (_ffi.calls, _Closed()):
+            monkeypatch.setattr(sys.modules["blosc2c.compress"], "calls", calls)
+            try:
+                found.append(call())
+            except Exception as exc:
+                found.append((type(exc), str(exc)))
+        assert found[0] == found[1] and type(found[0]) is type(found[1])
+
+    def decompress_into(chunk, dst):
+        return b2.decompress2(chunk, dst), bytes(dst)
+
+    both_ways(lambda: b2.compress2(src, typesize=4, codec=b2.Codec.LZ4))
+    both_ways(lambda: b2.compress(src, typesize=1))
+    both_ways(lambda: b2.decompress2(src))
+    both_ways(lambda: b2.decompress2(CHUNK, src))
+    for chunk in (
+        CHUNK,
+        CHUNK + b"behind",
+        CHUNK[:-1],
+        CHUNK[:20],
+        WRONG,
+        bytearray(CHUNK),
+        b2.compress2(b""),
+    ):
+        both_ways(lambda chunk=chunk: b2.decompress(chunk))
+        for room in (0, 5, DATA.nbytes, DATA.nbytes + 1, 1 << 19):
+            both_ways(lambda chunk=chunk, room=room: decompress_into(chunk, bytearray(room)))
