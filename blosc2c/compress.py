@@ -99,7 +99,7 @@ def _decode_new(src: Buffer, nthreads: int) -> bytes:
 
 
 def _decode_into(src: Buffer, dst: Buffer, nthreads: int) -> None:
-    found = calls.decompress(src, dst)
+    found = calls.decompress(src, dst, nthreads == 1)
     if found is True:
         return
     out = out_buffer(dst)

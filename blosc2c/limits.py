@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import os
+import sys
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -130,7 +131,7 @@ def set_limits(limits: Limits) -> Limits:
     if not isinstance(limits, Limits):
         raise TypeError(f"limits must be a Limits, not {type(limits).__name__}")
     before, _Default.limits, _Default.c = _Default.limits, limits, limits.to_c()
-    calls.set_default_nbytes(limits.short_nbytes())
+    calls.set_default_limits(limits.short_nbytes(), min(limits.max_chunk_nbytes or sys.maxsize, sys.maxsize))
     return before
 
 

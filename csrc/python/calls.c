@@ -40,14 +40,16 @@ enum {
     SERIAL_NBYTES = 1 << 18 /* results and buffers of less are read or filled by one thread */
 };
 
-static size_t default_nbytes = SERIAL_NBYTES - 1; /* of results, as the default limits allow */
+/* As the default limits allow: of results, and of chunks decoded into memory of the user. */
+static size_t default_nbytes = SERIAL_NBYTES - 1;
+static size_t default_chunk_nbytes = SIZE_MAX;
 
 /* ---- What a thread needs ------------------------------------------------- */
 
 typedef struct desk {
     b2c_ctx *ctx;
     bool is_taken; /* a call is under way, and this one is made in the middle of it */
-    uint8_t bytes[SHORT_NBYTES + B2C_HEADER_LEN];
+    uint8_t bytes[SERIAL_NBYTES + B2C_HEADER_LEN]; /* what is not used takes no memory */
 } desk;
 
 static pthread_key_t desk_key;
@@ -144,16 +146,21 @@ static bool get_number(PyObject *arg, uint64_t *number)
     return *number != (uint64_t)-1 || PyErr_Occurred() == NULL;
 }
 
-static bool get_buffer(PyObject *arg, int flags, Py_buffer *view)
+static bool get_buffer_of(PyObject *arg, int flags, Py_ssize_t most, Py_buffer *view)
 {
     if (PyObject_GetBuffer(arg, view, flags) != 0) {
         return false;
     }
-    if (view->len >= SERIAL_NBYTES) {
+    if (view->len > most) {
         PyBuffer_Release(view);
         return false;
     }
     return true;
+}
+
+static bool get_buffer(PyObject *arg, int flags, Py_buffer *view)
+{
+    return get_buffer_of(arg, flags, SERIAL_NBYTES - 1, view);
 }
 
 static size_t most(const calls *self)
@@ -559,8 +566,7 @@ static PyObject *compress(PyObject *module, PyObject *const *args, Py_ssize_t na
         return long_way();
     }
     int st = B2I_NOT_FREE;
-    bool is_short = src.len <= SHORT_NBYTES && cparams.len == sizeof(b2c_cparams);
-    desk *d = is_short ? take_desk() : NULL;
+    desk *d = cparams.len == sizeof(b2c_cparams) ? take_desk() : NULL;
     if (d != NULL) {
         PyThreadState *state = PyEval_SaveThread();
         st = b2c_compress(d->ctx, cparams.buf, src.buf, (size_t)src.len, d->bytes, sizeof d->bytes,
@@ -574,30 +580,25 @@ static PyObject *compress(PyObject *module, PyObject *const *args, Py_ssize_t na
                         : failure(st, &err);
 }
 
-/* Decodes into 'view', or, when that is NULL, into *bytes, which is made. */
-static int run_decompress(const Py_buffer *chunk, const Py_buffer *view, PyObject **bytes,
+/* Decodes into 'out', or, when that is NULL, into *bytes, which is made. */
+static int run_decompress(const Py_buffer *chunk, const Py_buffer *out, PyObject **bytes,
                           b2c_error *err)
 {
     b2c_chunk_info info;
     size_t len;
     int st = b2c_chunk_inspect(chunk->buf, (size_t)chunk->len, &info, err);
-    if (st != B2C_OK || info.nbytes > default_nbytes) {
-        return st != B2C_OK ? st : B2I_NOT_FREE;
+    if (st != B2C_OK) {
+        return st;
     }
-    if (view != NULL && (view->len == 0 || (size_t)view->len < info.nbytes)) {
-        return B2I_NOT_FREE;
-    }
-    if (view == NULL) {
+    if (out == NULL && info.nbytes <= default_nbytes) {
         *bytes = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)info.nbytes);
-        if (*bytes == NULL) {
-            return B2I_NOT_FREE;
-        }
     }
-    desk *d = take_desk();
+    bool has_room = out == NULL ? *bytes != NULL : out->len > 0 && (size_t)out->len >= info.nbytes;
+    desk *d = has_room && info.nbytes <= default_chunk_nbytes ? take_desk() : NULL;
     if (d == NULL) {
         return B2I_NOT_FREE;
     }
-    void *dst = view != NULL ? view->buf : PyBytes_AsString(*bytes);
+    void *dst = out != NULL ? out->buf : PyBytes_AsString(*bytes);
     PyThreadState *state = PyEval_SaveThread();
     st = b2c_decompress(d->ctx, chunk->buf, (size_t)chunk->len, dst, info.nbytes, &len, err);
     PyEval_RestoreThread(state);
@@ -605,20 +606,21 @@ static int run_decompress(const Py_buffer *chunk, const Py_buffer *view, PyObjec
     return st == B2C_OK && len != info.nbytes ? B2I_NOT_FREE : st; /* another thread changed it */
 }
 
-/* (chunk[, out]): the data, or True when they are in 'out' */
+/* (chunk[, out, by one thread]): the data, or True when they are in 'out' */
 static PyObject *decompress(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
 {
     Py_buffer chunk, out;
     b2c_error err;
     PyObject *bytes = NULL;
     (void)module;
-    if (nargs < 1 || !get_buffer(args[0], PyBUF_SIMPLE, &chunk)) {
+    if (nargs < 1 || !get_buffer_of(args[0], PyBUF_SIMPLE, PY_SSIZE_T_MAX, &chunk)) {
         return long_way();
     }
     int st = B2I_NOT_FREE;
+    Py_ssize_t most = nargs > 2 && args[2] == Py_True ? PY_SSIZE_T_MAX : SERIAL_NBYTES - 1;
     if (nargs == 1) {
         st = run_decompress(&chunk, NULL, &bytes, &err);
-    } else if (get_buffer(args[1], PyBUF_WRITABLE, &out)) {
+    } else if (get_buffer_of(args[1], PyBUF_WRITABLE, most, &out)) {
         st = run_decompress(&chunk, &out, NULL, &err);
         PyBuffer_Release(&out);
     }
@@ -712,15 +714,16 @@ static PyType_Spec calls_spec = {
     .slots = calls_slots,
 };
 
-/* (nbytes): what the default limits allow of a result */
-static PyObject *set_default_nbytes(PyObject *module, PyObject *arg)
+/* (of results, of chunks): the bytes that the default limits allow */
+static PyObject *set_default_limits(PyObject *module, PyObject *args)
 {
     (void)module;
-    size_t nbytes = PyLong_AsSize_t(arg);
-    if (nbytes == (size_t)-1 && PyErr_Occurred() != NULL) {
+    Py_ssize_t nbytes, chunk_nbytes;
+    if (!PyArg_ParseTuple(args, "nn", &nbytes, &chunk_nbytes)) {
         return NULL;
     }
-    default_nbytes = nbytes < SERIAL_NBYTES ? nbytes : SERIAL_NBYTES - 1;
+    default_nbytes = (size_t)nbytes;
+    default_chunk_nbytes = (size_t)chunk_nbytes;
     Py_RETURN_NONE;
 }
 
@@ -737,7 +740,7 @@ static int fill_module(PyObject *module)
 static PyMethodDef functions[] = {
     { "compress", FAST(compress) },
     { "decompress", FAST(decompress) },
-    { "set_default_nbytes", set_default_nbytes, METH_O, NULL },
+    { "set_default_limits", set_default_limits, METH_VARARGS, NULL },
     { NULL, NULL, 0, NULL },
 };
 

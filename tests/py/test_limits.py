@@ -489,3 +489,18 @@ def test_chunks_into_a_buffer(room):
             assert b2.decompress2(chunk, out) is None and out[:4000] == bytes(range(250)) * 16
     finally:
         b2.set_limits(before)
+
+
+def test_chunks_into_memory_are_within_the_default_limits(defaults):
+    """Whichever way they go: short, long, or by one thread."""
+    for n in (100, 1 << 17, 1 << 20):
+        chunk, dst = b2.compress2(bytes(n), nthreads=1), bytearray(n)
+        b2.set_limits(Limits(max_chunk_nbytes=n - 1))
+        for nthreads in (1, 2):
+            with pytest.raises(b2.LimitError, match="max_chunk_nbytes"):
+                b2.decompress2(chunk, dst, nthreads=nthreads)
+        b2.set_limits(Limits(max_chunk_nbytes=n, max_result_nbytes=1))
+        for nthreads in (1, 2):
+            b2.decompress2(chunk, dst, nthreads=nthreads)
+        with pytest.raises(b2.LimitError, match="max_result_nbytes"):
+            b2.decompress2(chunk)

@@ -401,7 +401,7 @@ def test_chunks_alone(monkeypatch, src):
         assert found[0] == found[1] and type(found[0]) is type(found[1])
 
     def decompress_into(chunk, dst):
-        return b2.decompress2(chunk, dst), bytes(dst)
+        return b2.decompress2(chunk, dst), b2.decompress2(chunk, dst, nthreads=1), bytes(dst)
 
     both_ways(lambda: b2.compress2(src, typesize=4, codec=b2.Codec.LZ4))
     both_ways(lambda: b2.compress(src, typesize=1))
