@@ -18,13 +18,13 @@ from .meta import find_meta
 from .packed import plain_text
 from .partition import Shape
 
+_SIZE, _ND, _PLACE = ffi.typeof("size_t *"), ffi.typeof("b2c_nd *"), ffi.typeof("void **")
 EXTENSION_META = "ml_dtype"  # metalayer with the name of a dtype of ml_dtypes
 
 
 def read_description(ptr: Any, path: str | None) -> tuple[Any, np.dtype[Any]] | None:
     """The b2c_nd and the dtype of the array in a super-chunk; None when there is no array."""
-    n, err = ffi.new("size_t *"), _ffi.new_error()
-    nd, text = ffi.new("b2c_nd *"), ffi.new("void **")
+    n, err, nd, text = ffi.new(_SIZE), new_error(), ffi.new(_ND), ffi.new(_PLACE)
     status = lib.b2c_nd_open(ptr, nd, text, n, err)
     if status == lib.B2C_E_NOT_FOUND:
         return None

@@ -29,14 +29,14 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 _get_ident = threading.get_ident
-INFO = ffi.typeof("b2c_schunk_info *")
+INFO, _OUT, _ADDRESS = ffi.typeof("b2c_schunk_info *"), ffi.typeof("b2c_schunk **"), ffi.typeof("uintptr_t")
 _TURN, _HOLD = ffi.typeof("b2i_turn *"), ffi.typeof("b2i_hold *")
 MAX_SECONDS = 10  # of reading again what changes meanwhile
 MIN_PAUSE, MAX_PAUSE = 5e-5, 1e-3  # seconds between two looks whether others have left
 
 
 def _address(ptr: Any) -> int:
-    return int(ffi.cast("uintptr_t", ptr))
+    return int(ffi.cast(_ADDRESS, ptr))
 
 
 def _free_left(out: Any, _free: Any = lib.b2c_schunk_free) -> None:
@@ -45,7 +45,7 @@ def _free_left(out: Any, _free: Any = lib.b2c_schunk_free) -> None:
 
 def new_out() -> Any:
     """A b2c_schunk ** for C to fill and a Handle to take from; what is never taken is freed with it."""
-    return ffi.gc(ffi.new("b2c_schunk **"), _free_left)
+    return ffi.gc(ffi.new(_OUT), _free_left)
 
 
 # Plain dictionaries of weak references, from which handles take themselves: a WeakValueDictionary

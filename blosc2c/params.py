@@ -487,9 +487,7 @@ DURABILITY: dict[str, int] = {
 
 def wants_lock(locking: bool | None, mmap_mode: str | None) -> bool:
     """Whether to take turns; the environment variable BLOSC_LOCKING asks for it everywhere."""
-    if locking or mmap_mode is not None or "BLOSC_LOCKING" not in os.environ:
-        return bool(locking)
-    return os.environ["BLOSC_LOCKING"] not in ("", "0")
+    return bool(locking) or (mmap_mode is None and _ffi.calls.wants_lock())
 
 
 def check_mapping(mmap_mode: str | None, locking: bool, initial_mapping_size: Any) -> None:
@@ -514,9 +512,12 @@ def check_durability(level: Any) -> int:
     return DURABILITY[level]
 
 
+_PATHS = (str, bytes, os.PathLike)
+
+
 def to_path(urlpath: str | bytes | os.PathLike[str], name: str = "urlpath") -> str:
     """A path as str, without slashes at its end; bytes and os.PathLike are accepted, URLs are refused."""
-    if not isinstance(urlpath, str | bytes | os.PathLike):
+    if not isinstance(urlpath, _PATHS):
         raise TypeError(f"{name} must be str, bytes or os.PathLike, not {type(urlpath).__name__}")
     path = os.fsdecode(urlpath)
     if "://" in path:

@@ -14,7 +14,7 @@ from . import containers, params
 from . import limits as bounds
 from ._ffi import check, ffi, lib, new_error, uninterrupted
 from .errors import FormatError, ParameterError
-from .handles import Handle, new_out, writers
+from .handles import INFO, Handle, new_out, writers
 from .ndarray import NDArray
 from .params import Keeping, to_path
 from .read import Origin
@@ -96,7 +96,7 @@ def _settle_writers(place: str) -> None:
 
 
 def _is_contiguous(handle: Handle, path: str) -> bool:
-    info = ffi.new("b2c_schunk_info *")
+    info = ffi.new(INFO)
     lib.b2c_schunk_info_get(handle.get(), info)
     if info.storage == lib.B2C_STORAGE_MEMORY:  # changes of what is there stay in memory
         return not os.path.isdir(path)

@@ -16,6 +16,7 @@
 
 #include <pthread.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 #if defined(Py_LIMITED_API) && Py_LIMITED_API + 0 < 0x030B0000
@@ -727,6 +728,15 @@ static PyObject *set_default_limits(PyObject *module, PyObject *args)
     Py_RETURN_NONE;
 }
 
+/* Whether the environment asks for locks: os.environ takes ten times as long to tell. */
+static PyObject *wants_lock(PyObject *module, PyObject *unused)
+{
+    (void)module;
+    (void)unused;
+    const char *wish = getenv("BLOSC_LOCKING");
+    return PyBool_FromLong(wish != NULL && strcmp(wish, "") != 0 && strcmp(wish, "0") != 0);
+}
+
 static int fill_module(PyObject *module)
 {
     PyObject *type = PyType_FromSpec(&calls_spec);
@@ -740,6 +750,7 @@ static int fill_module(PyObject *module)
 static PyMethodDef functions[] = {
     { "compress", FAST(compress) },
     { "decompress", FAST(decompress) },
+    { "wants_lock", wants_lock, METH_NOARGS, NULL },
     { "set_default_limits", set_default_limits, METH_VARARGS, NULL },
     { NULL, NULL, 0, NULL },
 };
