@@ -42,7 +42,7 @@ from .ndarray import Array, NDArray
 from .ndedit import as_items
 from .params import SpecialValue, to_index
 from .partition import fits_format, grid_of, in_order, slab_of, to_shape
-from .sources import ROWS_NBYTES, InStorageOrder, Items, Reshaped, by_number
+from .sources import ROWS_NBYTES, ByNumber, InStorageOrder, Items, Reshaped
 
 if TYPE_CHECKING:
     from ._ffi import Buffer
@@ -407,10 +407,14 @@ def arange(
     inner = np.dtype(np.float32) if dt == np.float16 or extension_name(dt) else dt
     inner = np.dtype(np.int8) if dt.kind == "b" else inner
     first, second = (np.asarray(x).astype(dt).astype(inner) for x in (start, start + step))
-    rule = by_number(shape, lambda i: first + i.astype(inner) * (second - first))
-    if dt.kind == "M":
-        rule = by_number(shape, lambda i: first + i * (second - first))
-    return build(shape, dt, kwargs, lambda new: fill_from(new, rule), rule)
+    gap = second - first
+
+    def rule(i: Array) -> Array:
+        values: Array = first + (i if dt.kind == "M" else i.astype(inner, copy=False)) * gap
+        return values
+
+    source = ByNumber(shape, dt, rule)
+    return build(shape, dt, kwargs, lambda new: fill_from(new, source), source)
 
 
 def linspace(
@@ -440,12 +444,13 @@ def linspace(
         raise TypeError(f"start {start!r} and stop {stop!r} must be numbers") from None
     dt = np.dtype(np.result_type(start, stop, float) if dtype is None else dtype)
 
-    def rule(i: Any) -> Array:
+    def rule(i: Array) -> Array:
         values = np.asarray(i * step + start)
-        values = np.where(i == gaps, stop, values) if endpoint and gaps > 0 else values
+        if endpoint and gaps > 0 and i.flat[-1] == gaps:
+            values.flat[-1] = stop
         return np.floor(values) if dt.kind in "iu" else values
 
-    source = by_number(shape, rule)
+    source = ByNumber(shape, dt, rule)
     return build(shape, dt, kwargs, lambda new: fill_from(new, source), source)
 
 

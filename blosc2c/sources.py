@@ -29,6 +29,7 @@ Slices = tuple[slice, ...]
 SLAB_NBYTES = 16 << 20  # boxes that are asked for are of chunks together up to this
 ROWS_NBYTES = 64 << 20  # and up to this where a source has to read more for smaller ones
 _POINTS_NBYTES = 1 << 21  # items that are looked up one by one, at a time
+_NUMBERED_NITEMS = 1 << 16  # whose numbers are told at once
 
 
 class Permuted:
@@ -73,27 +74,25 @@ def cells_of(s: slice, chunk: int) -> range:
     return range(s.start // chunk, -(-s.stop // chunk))
 
 
-class Rule:
-    """Items computed from their place: rule(coordinates along each axis, made to broadcast)."""
+class ByNumber:
+    """Items of a dtype that a rule gives for their numbers in C order."""
 
-    def __init__(self, shape: Shape, rule: Callable[[list[Array]], Array]) -> None:
-        self.shape = shape
-        self._rule = rule
+    def __init__(self, shape: Shape, dtype: np.dtype[Any], rule: Callable[[Array], Array]) -> None:
+        self.shape, self._dtype, self._rule = shape, dtype, rule
 
     def __getitem__(self, box: Slices) -> Array:
-        return self._rule(list(np.ix_(*(np.arange(s.start, s.stop) for s in box))))
+        out: Array = np.ndarray(tuple(s.stop - s.start for s in box), self._dtype)
+        # What a rule computes with, an array for each step, stays in the processor's cache.
+        for inner in boxes(out.shape, _part_of(out.shape, _NUMBERED_NITEMS)):
+            along = (np.arange(a.start + s.start, a.start + s.stop) for a, s in zip(box, inner, strict=True))
+            out[inner] = self._rule(self._numbers(np.ix_(*along)))
+        return out
 
-
-def by_number(shape: Shape, rule: Callable[[Any], Array]) -> Rule:
-    """Items computed from their number in C order."""
-
-    def number(coords: Sequence[Array]) -> Array:
-        total: Any = np.zeros((), np.int64)
-        for coord, n in zip(coords, shape, strict=True):
+    def _numbers(self, coords: Sequence[Array]) -> Array:
+        total: Array = np.zeros((), np.int64)
+        for coord, n in zip(coords, self.shape, strict=True):
             total = total * n + coord
-        return rule(total)
-
-    return Rule(shape, number)
+        return total
 
 
 def slab_nitems(source: Any, shape: Shape, chunks: Shape, itemsize: int) -> int:
@@ -283,7 +282,7 @@ class Reshaped:
         """Fill `out` with the items of a box that is no run, some at a time."""
         from .ndarray import NDArray
 
-        numbers = by_number(self.shape, np.asarray)
+        numbers = ByNumber(self.shape, np.dtype(np.int64), np.asarray)
         part = _part_of(out.shape, max(_POINTS_NBYTES // self._dtype.itemsize, 1))
         for inner in boxes(out.shape, part):
             where = tuple(slice(a.start + s.start, a.start + s.stop) for a, s in zip(box, inner, strict=True))

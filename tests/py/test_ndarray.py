@@ -191,6 +191,17 @@ def test_ranges_and_iterators():
     )
 
 
+@pytest.mark.parametrize("shape", [(240_000,), (3, 80_000), (400, 600), (20, 3, 4000), (1, 240_000, 1)])
+@pytest.mark.parametrize("chunks", ["auto", "halves"])
+def test_long_ranges(shape, chunks):
+    """Of whose numbers some are told at a time."""
+    parts = {} if chunks == "auto" else {"chunks": tuple(-(-n // 2) for n in shape)}
+    same(b2.arange(240_000, shape=shape, **parts)[...], np.arange(240_000).reshape(shape))
+    same(b2.linspace(3, -5, shape=shape, **parts)[...], np.linspace(3, -5, 240_000).reshape(shape))
+    want = np.linspace(0, 9, 240_000, endpoint=False, dtype="f4").reshape(shape)
+    same(b2.linspace(0, 9, shape=shape, endpoint=False, dtype="f4", **parts)[...], want)
+
+
 @pytest.mark.parametrize("parts", [{}, PARTS], ids=["auto", "given"])
 def test_reshaping_functions(parts):
     b = b2.asarray(A, **parts)
