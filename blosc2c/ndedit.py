@@ -23,7 +23,7 @@ from .indexing import Box, Gather, parse_key, rows_of
 from .partition import Shape, to_shape
 from .places import Places
 from .sources import SLAB_NBYTES
-from .views import shown_of
+from .views import may_show
 
 if TYPE_CHECKING:
     from .ndarray import Array, NDArray
@@ -139,38 +139,44 @@ def resize(array: NDArray, newshape: Any) -> None:
     """
     array.schunk.handle.get()  # ClosedError comes first
     shape = to_shape(newshape, "newshape")
-    if len(shape) != array.ndim:
-        raise ParameterError(
-            f"newshape {shape} must have {array.ndim} dimensions, as the array", field="newshape"
-        )
+
+    def edit(ptr: Any) -> None:
+        _check_may_have(array, shape)
+        _change_shape(array, ptr, lib.b2c_nd_resize, shape)
+
+    array.schunk.handle.edit(edit)
+
+
+def _check_may_have(array: NDArray, shape: Shape) -> None:
+    """ParameterError when an array cannot get a shape; for who holds the handle, as below."""
+    ndim = len(array._shape)
+    if len(shape) != ndim:
+        raise ParameterError(f"newshape {shape} must have {ndim} dimensions, as the array", field="newshape")
     if array._axes is not None:
         raise ParameterError("a view cannot be resized: resize the array that it shows, or copy() the view")
-    for axis, (n, chunk) in enumerate(zip(shape, array.chunks, strict=True)):
+    for axis, (n, chunk) in enumerate(zip(shape, array._chunks, strict=True)):
         if n > 0 and chunk == 0:
             raise ParameterError(
                 f"axis {axis} cannot grow, since its chunks have no items: arrays that are made empty and "
                 "are to grow need chunks without zeros",
                 field="newshape",
             )
-    schunk, err = array.schunk, new_error()
-    ctx = _ffi.context(schunk._c_nthreads)
+    views = [other for other in array._schunk.handle.followers() if isinstance(other, type(array))]
+    if not all(may_show(shape, view._axes) for view in views):
+        raise ParameterError("a view of the array leaves out an axis that is to grow or to vanish")
 
-    def edit(ptr: Any) -> None:
-        new = ffi.new("b2c_nd *", array._nd[0])
-        new.shape[0 : len(shape)] = shape
-        views = [other for other in schunk.handle.followers() if isinstance(other, type(array))]
-        if any(shown_of(new, view._axes) == ffi.NULL for view in views):
-            raise ParameterError("a view of the array leaves out an axis that is to grow or to vanish")
-        new.shape[0 : len(shape)] = array.shape
-        try:
-            check(lib.b2c_nd_resize(ptr, ctx, new, shape, err), err, schunk.urlpath)
-        finally:
-            schunk.handle.is_untold = True
-            # Readers hold the handle while they use descriptions, which are replaced, not changed.  What
-            # could not be stored is shown nevertheless.
-            schunk.handle.tell(ptr)
 
-    schunk.handle.edit(edit)
+def _change_shape(array: NDArray, ptr: Any, function: Any, *args: Any) -> None:
+    """Call function(ptr, ctx, nd, *args, err), after which the array has another shape."""
+    schunk, err = array._schunk, new_error()
+    ctx, nd = _ffi.context(schunk._c_nthreads), ffi.new("b2c_nd *", array._nd[0])
+    try:
+        check(function(ptr, ctx, nd, *args, err), err, schunk.urlpath)
+    finally:
+        schunk.handle.is_untold = True
+        # Readers hold the handle while they use descriptions, which are replaced, not changed.  What
+        # could not be stored is shown nevertheless.
+        schunk.handle.tell(ptr)
 
 
 def append(array: NDArray, values: Any, axis: int | None = None) -> int:
@@ -185,32 +191,59 @@ def append(array: NDArray, values: Any, axis: int | None = None) -> int:
     ------
     ValueError : `values` do not fit, or there are several axes and `axis` is None
     """
-    if axis is None and array.ndim != 1:
-        raise ParameterError(f"append() needs an axis for an array of {array.ndim} dimensions", field="axis")
-    if axis is not None and not -array.ndim <= axis < array.ndim:
-        raise ParameterError(f"axis {axis} is not one of {array.ndim}", field="axis")
-    at = 0 if axis is None else axis % array.ndim
+    ndim = array.ndim
+    if axis is None and ndim != 1:
+        raise ParameterError(f"append() needs an axis for an array of {ndim} dimensions", field="axis")
+    if axis is not None and not -ndim <= axis < ndim:
+        raise ParameterError(f"axis {axis} is not one of {ndim}", field="axis")
+    at = 0 if axis is None else axis % ndim
     items = values if hasattr(values, "shape") and hasattr(values, "dtype") else np.asarray(values)
     if axis is None:
         items = items if len(items.shape) == 1 else np.asarray(items).reshape(-1)
-    elif len(items.shape) == array.ndim - 1:
+    elif len(items.shape) == ndim - 1:
         items = np.expand_dims(np.asarray(items), at)
+    if isinstance(items, np.ndarray) and items.size * array.itemsize <= SLAB_NBYTES:
+        return _append_at_once(array, items, at)
+    return _append_in_parts(array, items, at)
+
+
+def _longer(array: NDArray, added: Shape, axis: int) -> Shape:
+    """The shape that an array has with items of a shape behind its end."""
+    shape = array._shape
+    if len(added) != len(shape) or (*added[:axis], shape[axis], *added[axis + 1 :]) != shape:
+        raise ParameterError(f"values of shape {added} do not fit shape {shape} along axis {axis}")
+    return (*shape[:axis], shape[axis] + added[axis], *shape[axis + 1 :])
+
+
+def _append_at_once(array: NDArray, items: Array, axis: int) -> int:
+    """append() as one edit."""
+
+    def edit(ptr: Any) -> int:  # the end may be another one until nobody else can change it
+        shape = _longer(array, items.shape, axis)
+        _check_may_have(array, shape)
+        src = ffi.from_buffer(storable(as_items(items, array._dtype)))
+        _change_shape(array, ptr, lib.b2c_nd_append, axis, items.shape[axis], src, len(src))
+        return shape[axis]
+
+    return array.schunk.handle.edit(edit)
+
+
+def _append_in_parts(array: NDArray, items: Any, axis: int) -> int:
+    """append() of a source that is not to be in memory as a whole."""
     source = getattr(items, "schunk", None)
     holding = array.schunk.taking_from(source if isinstance(source, Editing) else array.schunk)
-    with holding, array.schunk.transaction():  # the end may be another one until nobody else can change it
-        shape, added = array.shape, tuple(items.shape)
-        if (*added[:at], shape[at], *added[at + 1 :]) != shape:
-            raise ParameterError(f"values of shape {added} do not fit shape {shape} along axis {at}")
-        n = int(shape[at] + added[at])
-        resize(array, (*shape[:at], n, *shape[at + 1 :]))
+    with holding, array.schunk.transaction():  # until now their shapes might change
+        before, added = array.shape, tuple(int(n) for n in items.shape)
+        shape = _longer(array, added, axis)
+        resize(array, shape)
         try:
-            _write_in_parts(array, items, added, at, shape[at])
+            _write_in_parts(array, items, added, axis, before[axis])
         except BaseException:
             # A transaction around this one goes on when somebody catches the exception in it.
             with contextlib.suppress(Blosc2Error, OSError):
-                resize(array, shape)
+                resize(array, before)
             raise
-    return n
+    return shape[axis]
 
 
 def _write_in_parts(array: NDArray, items: Any, shape: Shape, axis: int, start: int) -> None:

@@ -5,6 +5,7 @@ SPDX-License-Identifier: BSD-3-Clause
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from ._ffi import ffi
@@ -29,12 +30,16 @@ def view_of(array: NDArray, axes: Shape) -> NDArray:
     return view
 
 
+def may_show(shape: Sequence[int], axes: Shape | None) -> bool:
+    """Whether a view with these axes can show a stored array of a shape."""
+    return axes is None or all(shape[axis] == 1 for axis in set(range(len(shape))).difference(axes))
+
+
 def shown_of(stored: Any, axes: Shape | None) -> Any:
     """The description of what a view with these axes shows of a stored array; NULL when it cannot."""
     if axes is None:
         return stored
-    left_out = set(range(stored.ndim)).difference(axes)
-    if any(stored.shape[axis] != 1 for axis in left_out):
+    if not may_show(ffi.unpack(stored.shape, stored.ndim), axes):
         return ffi.NULL
     nd = ffi.new("b2c_nd *", {"size": stored.size, "ndim": len(axes), "itemsize": stored.itemsize})
     for i, axis in enumerate(axes):

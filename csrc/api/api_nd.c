@@ -216,3 +216,18 @@ b2c_status b2c_nd_resize(b2c_schunk *schunk, b2c_ctx *ctx, b2c_nd *nd, const uin
     B2I_TRY(lock_array(schunk, nd, err));
     return b2i_schunk_unlock(schunk, b2i_nd_resize(schunk, ctx, nd, shape, err), err);
 }
+
+b2c_status b2c_nd_append(b2c_schunk *schunk, b2c_ctx *ctx, b2c_nd *nd, uint32_t axis, uint64_t n,
+                         const void *src, size_t src_len, b2c_error *err)
+{
+    b2i_span items = b2i_span_of(src, src_len);
+    NEED(schunk);
+    NEED(ctx);
+    NEED(nd);
+    NEED_BYTES(src, src_len);
+    if (nd->ndim > B2C_MAX_DIM || axis >= nd->ndim) {
+        return b2i_fail_field(err, B2C_E_ARGUMENT, B2C_NO_OFFSET, "axis", "there is no such axis");
+    }
+    B2I_TRY(lock_array(schunk, nd, err));
+    return b2i_schunk_unlock(schunk, b2i_nd_append(schunk, ctx, nd, axis, n, items, err), err);
+}

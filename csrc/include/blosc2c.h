@@ -1044,6 +1044,14 @@ B2C_API B2C_MUST_USE b2c_status b2c_nd_write_places(b2c_schunk *schunk, b2c_ctx 
 B2C_API B2C_MUST_USE b2c_status b2c_nd_resize(b2c_schunk *schunk, b2c_ctx *ctx, b2c_nd *nd,
                                               const uint64_t *shape, b2c_error *err);
 
+/*
+ * Makes an axis longer by n, as b2c_nd_resize() does, and writes src, a C-ordered array of what is
+ * new, there; all or nothing.  B2C_E_ARGUMENT also when src_len is not the size of that.
+ */
+B2C_API B2C_MUST_USE b2c_status b2c_nd_append(b2c_schunk *schunk, b2c_ctx *ctx, b2c_nd *nd,
+                                              uint32_t axis, uint64_t n, const void *src,
+                                              size_t src_len, b2c_error *err);
+
 /* ---- Repair ------------------------------------------------------------ */
 
 /* What a note is about. */

@@ -270,6 +270,8 @@ b2c_status b2i_nd_write(b2c_schunk *schunk, b2c_ctx *ctx, const b2i_selection *s
                         b2c_error *err);
 b2c_status b2i_nd_resize(b2c_schunk *schunk, b2c_ctx *ctx, b2c_nd *nd, const uint64_t *shape,
                          b2c_error *err);
+b2c_status b2i_nd_append(b2c_schunk *schunk, b2c_ctx *ctx, b2c_nd *nd, uint32_t axis, uint64_t n,
+                         b2i_span src, b2c_error *err);
 
 b2c_status b2i_nd_append_chunks(b2c_schunk *schunk, b2c_ctx *ctx, const b2i_grid *grid,
                                 uint64_t first, uint64_t n, b2i_span src, b2c_error *err);

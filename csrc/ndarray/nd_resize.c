@@ -1,7 +1,8 @@
 /*
- * nd_resize.c: another shape for an array; chunks and blocks keep theirs.
+ * nd_resize.c: another shape for an array, also with new items; chunks and blocks keep theirs.
  * SPDX-License-Identifier: BSD-3-Clause
  */
+#include "checked.h"
 #include "nd.h"
 
 /* The grids before and after, and the chunks that both have. */
@@ -232,8 +233,9 @@ static b2c_status check_stored(const b2c_schunk *s, const b2c_nd *nd, const b2i_
     return B2C_OK;
 }
 
-b2c_status b2i_nd_resize(b2c_schunk *schunk, b2c_ctx *ctx, b2c_nd *nd, const uint64_t *shape,
-                         b2c_error *err)
+/* b2i_nd_resize(), of which those who write all new items need not have them cleared. */
+static b2c_status resize(b2c_schunk *schunk, b2c_ctx *ctx, b2c_nd *nd, const uint64_t *shape,
+                         bool clears, b2c_error *err)
 {
     resizing r = { .s = schunk, .ctx = ctx, .kept_total = 1 };
     b2c_nd resized = *nd;
@@ -256,7 +258,7 @@ b2c_status b2i_nd_resize(b2c_schunk *schunk, b2c_ctx *ctx, b2c_nd *nd, const uin
     }
     B2I_TRY(b2i_schunk_begin_steps(schunk, &steps, err));
     b2c_status st = change_grid(&r, err);
-    if (st == B2C_OK && r.kept_total > 0) {
+    if (st == B2C_OK && clears && r.kept_total > 0) {
         st = clear_padding(&r, err);
     }
     if (st == B2C_OK) {
@@ -264,5 +266,41 @@ b2c_status b2i_nd_resize(b2c_schunk *schunk, b2c_ctx *ctx, b2c_nd *nd, const uin
     }
     B2I_TRY(b2i_schunk_end_steps(schunk, steps, st, err));
     *nd = resized;
+    return B2C_OK;
+}
+
+b2c_status b2i_nd_resize(b2c_schunk *schunk, b2c_ctx *ctx, b2c_nd *nd, const uint64_t *shape,
+                         b2c_error *err)
+{
+    return resize(schunk, ctx, nd, shape, true, err);
+}
+
+b2c_status b2i_nd_append(b2c_schunk *schunk, b2c_ctx *ctx, b2c_nd *nd, uint32_t axis, uint64_t n,
+                         b2i_span src, b2c_error *err)
+{
+    b2c_nd longer = *nd, now = *nd;
+    uint64_t start[B2C_MAX_DIM] = { 0 }, count[B2C_MAX_DIM];
+    b2i_grid grid;
+    b2i_selection end;
+    b2i_steps steps;
+    memcpy(count, nd->shape, sizeof count);
+    start[axis] = nd->shape[axis];
+    count[axis] = n;
+    if (!b2i_add_u64(nd->shape[axis], n, &longer.shape[axis])) {
+        return b2i_fail_field(err, B2C_E_LIMIT, B2C_NO_OFFSET, "n", "too many for an axis");
+    }
+    B2I_TRY(b2i_grid_make(&longer, &grid, err));
+    B2I_TRY(b2i_select_box(&grid, (b2i_box){ start, count, b2i_ones }, &end, err));
+    if (src.n != end.nbytes) {
+        return b2i_fail_sizes(err, B2C_E_ARGUMENT, B2C_NO_OFFSET, "not the size of the new items",
+                              end.nbytes, src.n);
+    }
+    B2I_TRY(b2i_schunk_begin_steps(schunk, &steps, err));
+    b2c_status st = resize(schunk, ctx, &now, longer.shape, false, err);
+    if (st == B2C_OK) {
+        st = b2i_nd_write(schunk, ctx, &end, src, err);
+    }
+    B2I_TRY(b2i_schunk_end_steps(schunk, steps, st, err));
+    *nd = now;
     return B2C_OK;
 }

@@ -591,6 +591,14 @@ static void test_boxes(void)
     REFUSED(b2c_nd_resize(array, ctx, NULL, ones, &err));
     REFUSED(b2c_nd_resize(array, ctx, &shapes, NULL, &err));
     FAILS(B2C_E_ARGUMENT, b2c_nd_resize(array, ctx, &shapes, far, &err));
+
+    REFUSED(b2c_nd_append(NULL, ctx, &shapes, 0, 1, data, 4, &err));
+    REFUSED(b2c_nd_append(array, NULL, &shapes, 0, 1, data, 4, &err));
+    REFUSED(b2c_nd_append(array, ctx, NULL, 0, 1, data, 4, &err));
+    REFUSED(b2c_nd_append(array, ctx, &shapes, nd.ndim, 1, data, 4, &err));
+    REFUSED(b2c_nd_append(array, ctx, &shapes, 0, 1, NULL, 4, &err));
+    FAILS(B2C_E_ARGUMENT, b2c_nd_append(array, ctx, &shapes, 0, 1, data, SIZE_MAX, &err));
+    FAILS(B2C_E_LIMIT, b2c_nd_append(array, ctx, &shapes, 0, huge, data, 4, &err));
     CHECK(memcmp(&shapes, &nd, sizeof nd) == 0);
 
     REFUSED(b2c_nd_append_chunks(NULL, ctx, &nd, 0, 1, data, 4, &err));

@@ -439,6 +439,43 @@ static void test_resize(void)
     }
 }
 
+/* Also where something has been cut off. */
+static void test_append(void)
+{
+    for (int round = 0; round < 200; round++) {
+        model m = new_model();
+        for (int i = 0; m.nd.ndim > 0 && i < 5; i++) {
+            uint32_t axis = below(m.nd.ndim);
+            uint64_t shape[16], n = below(9), stride[16], nbytes = m.nd.itemsize * n;
+            memcpy(shape, m.nd.shape, sizeof shape);
+            shape[axis] -= below((uint32_t)shape[axis] + 1) / 2;
+            resize(&m, shape);
+            b2c_nd to = m.nd;
+            to.shape[axis] += n;
+            for (uint32_t d = 0; d < m.nd.ndim; d++) {
+                nbytes *= d == axis ? 1 : m.nd.shape[d];
+            }
+            uint8_t *items = reshaped(&m, &to), *src = malloc(nbytes + 1);
+            fill(src, nbytes);
+            CHECK_EQ(
+                b2c_nd_append(m.s, below(2) ? ctx : parallel, &m.nd, axis, n, src, nbytes, NULL),
+                B2C_OK);
+            CHECK(memcmp(m.nd.shape, to.shape, sizeof shape) == 0);
+            /* The new items are the ends of runs along the axis and those after it. */
+            b2i_strides(to.ndim, to.shape, to.itemsize, stride);
+            uint64_t run = n * stride[axis], step = to.shape[axis] * stride[axis];
+            for (uint64_t k = 0; nbytes > 0 && k < nbytes / run; k++) {
+                memcpy(items + (k + 1) * step - run, src + k * run, run);
+            }
+            free(src);
+            free(m.items);
+            m.items = items;
+            check_model(&m);
+        }
+        free_model(&m);
+    }
+}
+
 static void test_resize_errors(void)
 {
     b2c_nd nd = { sizeof nd, 1, 1, { 100 }, { 50 }, { 50 } };
@@ -571,6 +608,25 @@ static void write_without_memory(model *m, const uint64_t *start, const uint64_t
     CHECK(failures > 5);
 }
 
+/* The same for two rows more of 11 items. */
+static void append_without_memory(model *m)
+{
+    b2c_status st = B2C_E_MEMORY;
+    uint8_t src[2 * 11 * 4] = { 1, 2, 3 };
+    for (uint64_t n = 1; st != B2C_OK; n++) {
+        b2c_nd before = m->nd;
+        b2i_alloc_fail_at(n, true);
+        st = b2c_nd_append(m->s, ctx, &m->nd, 0, 2, src, sizeof src, NULL);
+        b2i_alloc_fail_at(0, false);
+        if (st != B2C_OK) {
+            CHECK_EQ(st, B2C_E_MEMORY);
+            CHECK(memcmp(&before, &m->nd, sizeof before) == 0);
+            check_model(m);
+        }
+    }
+    CHECK(m->nd.shape[0] == 11);
+}
+
 /* After each allocation that fails in an edit, the array is as it was. */
 static void test_all_or_nothing(void)
 {
@@ -589,6 +645,8 @@ static void test_all_or_nothing(void)
     memset(src, 0, 4); /* one item for all: chunks of nothing else are not made item by item */
     write_without_memory(&m, start, count, step, src, 4);
     write_box(&m, start, count, step);
+    append_without_memory(&m);
+    resize(&m, back);
     b2c_status st = B2C_E_MEMORY;
     int failures = 0;
     for (uint64_t n = 1; st != B2C_OK; n++, failures++) {
@@ -991,6 +1049,7 @@ int main(void)
     test_missing_chunk();
     test_write();
     test_resize();
+    test_append();
     test_resize_errors();
     test_columns_without_memory();
     test_columns_of_any_step_and_kind();

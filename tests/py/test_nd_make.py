@@ -6,6 +6,7 @@ from __future__ import annotations
 import importlib
 import itertools
 import math
+import threading
 
 import blosc2
 import numpy as np
@@ -782,6 +783,25 @@ def test_appending_an_array_to_itself(tmp_path, locking):
     c = b2.asarray([[5]])
     c.append(b2.expand_dims(c.squeeze(1)), 0)  # which then has two columns
     same(c, np.array([[5], [5]]))
+
+
+def test_appending_by_threads():
+    """Each finds the end where the one before has left it."""
+    b = b2.zeros((0, 3), "i4", chunks=(7, 2), blocks=(3, 2))
+
+    def add(k: int) -> None:
+        for _ in range(20):
+            b.append(np.full((2, 3), k, "i8"), 0)
+
+    threads = [threading.Thread(target=add, args=(k,)) for k in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert b.shape == (160, 3)
+    rows = b[::2]
+    same(rows, b[1::2])
+    assert np.bincount(rows.ravel()).tolist() == [60] * 4
 
 
 def test_appending_is_one_commit(tmp_path):
