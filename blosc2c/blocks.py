@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 import weakref
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator
@@ -29,7 +29,7 @@ def block(function: Callable[P, Iterator[T]]) -> Callable[P, AbstractContextMana
 
     @functools.wraps(function)
     def begin(*args: P.args, **kwargs: P.kwargs) -> AbstractContextManager[T]:
-        return cast("AbstractContextManager[T]", _Block(function(*args, **kwargs)))
+        return _Block(function(*args, **kwargs))  # type: ignore[arg-type]
 
     return begin
 
@@ -48,8 +48,8 @@ class _Method:
 
 
 class _Block:
-    def __init__(self, generator: Iterator[Any]) -> None:
-        self._generator = cast("Generator[Any, None, None]", generator)
+    def __init__(self, generator: Generator[Any, None, None]) -> None:
+        self._generator = generator
 
     def _begin(self) -> Callable[[], Any]:
         return self._generator.__next__  # C code: no frame that a traceback could hold

@@ -18,13 +18,14 @@ from .meta import find_meta
 from .packed import plain_text
 from .partition import Shape
 
-_SIZE, _ND, _PLACE = ffi.typeof("size_t *"), ffi.typeof("b2c_nd *"), ffi.typeof("void **")
 EXTENSION_META = "ml_dtype"  # metalayer with the name of a dtype of ml_dtypes
+ND = ffi.typeof("b2c_nd *")
+_SIZE, _TEXT = ffi.typeof("size_t *"), ffi.typeof("void **")
 
 
 def read_description(ptr: Any, path: str | None) -> tuple[Any, np.dtype[Any]] | None:
     """The b2c_nd and the dtype of the array in a super-chunk; None when there is no array."""
-    n, err, nd, text = ffi.new(_SIZE), new_error(), ffi.new(_ND), ffi.new(_PLACE)
+    nd, n, text, err = ffi.new(ND), ffi.new(_SIZE), ffi.new(_TEXT), new_error()
     status = lib.b2c_nd_open(ptr, nd, text, n, err)
     if status == lib.B2C_E_NOT_FOUND:
         return None
@@ -56,7 +57,7 @@ def describe(shape: Shape, chunks: Shape, blocks: Shape, dtype: np.dtype[Any]) -
 
 @functools.lru_cache(maxsize=256)  # it takes a tenth of making a small array
 def _described(shape: Shape, chunks: Shape, blocks: Shape, itemsize: int, text: bytes) -> tuple[Any, bytes]:
-    nd, err = ffi.new("b2c_nd *"), new_error()
+    nd, err = ffi.new(ND), new_error()
     nd.size = ffi.sizeof("b2c_nd")
     nd.ndim, nd.itemsize = len(shape), itemsize
     for axis in range(len(shape)):

@@ -174,8 +174,8 @@ def to_text(dtype: np.dtype[Any]) -> str:
     text = dt.str if dt.fields is None else str(dt)
     if not _describes(text, dt):
         text = str(without_records(dt, aligned=False))  # NumPy's text leaves out that inner records are
-    if not _describes(text, dt):
-        raise TypeError(f"dtype {dt} has no portable description; view the data as {dt.str}")
+        if not _describes(text, dt):
+            raise TypeError(f"dtype {dt} has no portable description; view the data as {dt.str}")
     return text
 
 

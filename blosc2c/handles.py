@@ -258,7 +258,7 @@ class Handle:
         return bool(lib.b2i_turn_is_used(self.turn)) or self._has_view()
 
     def _has_view(self) -> bool:
-        return any(_is_viewed(views) for views in list(self._views.values()))
+        return any(map(_is_viewed, list(self._views.values())))
 
     def _reads_here(self) -> bool:
         """Whether this thread reads, further up."""
@@ -510,8 +510,8 @@ class Handle:
         self._followers.pop(id(follower), None)
 
     def followers(self) -> list[Any]:
-        found = [ref() for ref in list(self._followers.values())]
-        return [follower for follower in found if follower is not None]
+        refs = list(self._followers.values())
+        return [follower for ref in refs if (follower := ref()) is not None]
 
     def tell(self, ptr: Any) -> None:
         """Those who have derived something from the object learn that it shows a new state.

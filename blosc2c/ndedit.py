@@ -16,6 +16,7 @@ import numpy as np
 
 from . import _ffi
 from ._ffi import check, ffi, lib, new_error
+from .description import ND
 from .dtype import storable
 from .edit import Editing
 from .errors import Blosc2Error, ParameterError
@@ -161,15 +162,15 @@ def _check_may_have(array: NDArray, shape: Shape) -> None:
                 "are to grow need chunks without zeros",
                 field="newshape",
             )
-    views = [other for other in array._schunk.handle.followers() if isinstance(other, type(array))]
-    if not all(may_show(shape, view._axes) for view in views):
-        raise ParameterError("a view of the array leaves out an axis that is to grow or to vanish")
+    for other in array._schunk.handle.followers():
+        if isinstance(other, type(array)) and not may_show(shape, other._axes):
+            raise ParameterError("a view of the array leaves out an axis that is to grow or to vanish")
 
 
 def _change_shape(array: NDArray, ptr: Any, function: Any, *args: Any) -> None:
     """Call function(ptr, ctx, nd, *args, err), after which the array has another shape."""
     schunk, err = array._schunk, new_error()
-    ctx, nd = _ffi.context(schunk._c_nthreads), ffi.new("b2c_nd *", array._nd[0])
+    ctx, nd = _ffi.context(schunk._c_nthreads), ffi.new(ND, array._nd[0])
     try:
         check(function(ptr, ctx, nd, *args, err), err, schunk.urlpath)
     finally:

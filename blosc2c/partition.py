@@ -145,7 +145,7 @@ def _given(given: Any, shape: Shape, name: str) -> Shape:
         raise ParameterError(
             f"{name} {part} must have {len(shape)} dimensions, as the shape {shape}", field=name
         )
-    if any(p == 0 and n > 0 for p, n in zip(part, shape, strict=True)):
+    if 0 in part and any(p == 0 and n > 0 for p, n in zip(part, shape, strict=True)):
         raise ParameterError(f"{name} {part} has a zero along an axis that is not empty", field=name)
     return part
 
