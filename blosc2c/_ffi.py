@@ -284,8 +284,8 @@ def out_buffer(dst: Buffer, name: str = "dst") -> Any:
 
 
 raw_memory = ffi.new_allocator(should_clear_after_alloc=False)
-# Results up to this are copied from scratch memory of the thread: calling CPython for a bytes object
-# that is cut takes 5 us more, as long as copying 64 kB does.
+# Results up to this are copied from scratch memory: calling CPython for a bytes object that is cut
+# takes 5 us more, as long as copying 64 kB does.
 SMALL_NBYTES = 1 << 16
 HEADER_NBYTES: int = lib.B2C_HEADER_LEN
 _HUGE_NBYTES = 1 << 22  # results from this on are worth pages of 2 MB
@@ -522,11 +522,11 @@ def small_call() -> Any:
 
     It is the caller's alone until that sets ``is_taken[0] = False``, for a signal handler or a
     finalizer may call as well; after an exception this need not be done.  The context is that of
-    serial_context(), the scratch memory holds SMALL_NBYTES and a chunk header.
+    serial_context(), the scratch memory holds SMALL_NBYTES.
     """
     small = thread_local.small
     if small is None or small[4][0] or (calls_back and _is_in_use(thread_local)):
-        ctx, scratch = serial_context(), raw_memory("char[]", SMALL_NBYTES + HEADER_NBYTES)
+        ctx, scratch = serial_context(), raw_memory("char[]", SMALL_NBYTES)
         small = thread_local.small = ctx, scratch, ffi.new("size_t *"), new_error(), [True]
     small[4][0] = True
     return small
