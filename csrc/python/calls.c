@@ -1,109 +1,15 @@
 /*
- * calls.c: short calls of chunks and super-chunks for Python, the module blosc2c._calls.
+ * calls.c: short calls of super-chunks as methods of a Python object, the module blosc2c._calls.
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * Through cffi such a call takes up to five times as long as its work.  It gives what is asked for,
- * or None: it is to be had in the long way, of compress.py and handles.py, which also tells what is
- * wrong with an argument.  When the call itself fails it gives the status and the b2c_error.
- * Nothing of Python runs in between, no signal handler and no finalizer, but functions of the
- * user's that C calls.
+ * Through cffi such a call takes up to five times as long as its work.  Nothing of Python runs in
+ * between, no signal handler and no finalizer, but functions of the user's that C calls.
  */
-#define PY_SSIZE_T_CLEAN
-#include <Python.h>
-
-#include "alloc.h"
+#include "calls.h"
 #include "turn.h"
 
-#include <pthread.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-
-#if defined(Py_LIMITED_API) && Py_LIMITED_API + 0 < 0x030B0000
-/* The stable ABI has them since 3.11, and 3.10 has the same ones. */
-typedef struct {
-    void *buf;
-    PyObject *obj;
-    Py_ssize_t len, itemsize;
-    int readonly, ndim;
-    char *format;
-    Py_ssize_t *shape, *strides, *suboffsets;
-    void *internal;
-} Py_buffer;
-int PyObject_GetBuffer(PyObject *obj, Py_buffer *view, int flags);
-void PyBuffer_Release(Py_buffer *view);
-#define PyBUF_SIMPLE   0
-#define PyBUF_WRITABLE 1
-#endif
-
-enum {
-    SHORT_NBYTES = 1 << 16, /* of results that are read before their length is known */
-    SERIAL_NBYTES = 1 << 18 /* results and buffers of less are read or filled by one thread */
-};
-
-/* As the default limits allow: of results, and of chunks decoded into memory of the user. */
-static size_t default_nbytes = SERIAL_NBYTES - 1;
-static size_t default_chunk_nbytes = SIZE_MAX;
-
-/* ---- What a thread needs ------------------------------------------------- */
-
-typedef struct desk {
-    b2c_ctx *ctx;
-    bool is_taken; /* a call is under way, and this one is made in the middle of it */
-    uint8_t bytes[SERIAL_NBYTES + B2C_HEADER_LEN]; /* what is not used takes no memory */
-} desk;
-
-static pthread_key_t desk_key;
-static pthread_once_t desk_once = PTHREAD_ONCE_INIT;
-static bool has_key;
-
-static __thread desk *mine;
-
-static void free_desk(void *p)
-{
-    desk *d = p;
-    mine = NULL;
-    b2c_ctx_free(d->ctx);
-    b2i_free(d);
-}
-
-static void make_key(void)
-{
-    has_key = pthread_key_create(&desk_key, free_desk) == 0;
-}
-
-static desk *new_desk(void)
-{
-    (void)pthread_once(&desk_once, make_key);
-    desk *d = has_key ? b2i_calloc(sizeof *d) : NULL;
-    if (d == NULL) {
-        return NULL;
-    }
-    if (b2c_ctx_new(NULL, 1, NULL, &d->ctx, NULL) != B2C_OK) {
-        b2i_free(d);
-        return NULL;
-    }
-    if (pthread_setspecific(desk_key, d) != 0) {
-        free_desk(d);
-        return NULL;
-    }
-    return d;
-}
-
-/* NULL: the long way has to do. */
-static desk *take_desk(void)
-{
-    if (mine == NULL) {
-        mine = new_desk();
-    }
-    if (mine == NULL || mine->is_taken) {
-        return NULL;
-    }
-    mine->is_taken = true;
-    return mine;
-}
-
-/* ---- Arguments and results ----------------------------------------------- */
 
 typedef struct calls {
     PyObject ob_base;
@@ -111,30 +17,6 @@ typedef struct calls {
     b2i_turn *turn;
     size_t chunk_nbytes; /* of the chunk that was decoded last: the next one may have as many */
 } calls;
-
-/* None.  What is said against an argument is said there; other exceptions may be of a signal. */
-static PyObject *long_way(void)
-{
-    PyObject *told[] = { PyExc_TypeError, PyExc_ValueError, PyExc_BufferError, PyExc_OverflowError,
-                         PyExc_IndexError };
-    bool is_told = PyErr_Occurred() == NULL;
-    for (size_t i = 0; !is_told && i < sizeof told / sizeof *told; i++) {
-        is_told = PyErr_ExceptionMatches(told[i]) != 0;
-    }
-    if (!is_told) {
-        return NULL;
-    }
-    PyErr_Clear();
-    Py_RETURN_NONE;
-}
-
-static PyObject *failure(int st, const b2c_error *err)
-{
-    if (st == B2I_NOT_FREE || st == B2C_E_OUTPUT_SIZE) {
-        return long_way();
-    }
-    return Py_BuildValue("(iy#)", st, (const char *)err, (Py_ssize_t)sizeof *err);
-}
 
 static bool get_number(PyObject *arg, uint64_t *number)
 {
@@ -147,31 +29,14 @@ static bool get_number(PyObject *arg, uint64_t *number)
     return *number != (uint64_t)-1 || PyErr_Occurred() == NULL;
 }
 
-static bool get_buffer_of(PyObject *arg, int flags, Py_ssize_t most, Py_buffer *view)
-{
-    if (PyObject_GetBuffer(arg, view, flags) != 0) {
-        return false;
-    }
-    if (view->len > most) {
-        PyBuffer_Release(view);
-        return false;
-    }
-    return true;
-}
-
-static bool get_buffer(PyObject *arg, int flags, Py_buffer *view)
-{
-    return get_buffer_of(arg, flags, SERIAL_NBYTES - 1, view);
-}
-
 static size_t most(const calls *self)
 {
-    return self->turn->max_nbytes != 0 ? self->turn->max_nbytes : default_nbytes;
+    return self->turn->max_nbytes != 0 ? self->turn->max_nbytes : b2i_default_nbytes;
 }
 
 /* ---- Reads --------------------------------------------------------------- */
 
-static int run_read(calls *self, b2i_turn_read_fn *read, desk *d, uint64_t number, void *dst,
+static int run_read(calls *self, b2i_turn_read_fn *read, b2i_desk *d, uint64_t number, void *dst,
                     size_t cap, size_t *dst_len, b2c_error *err)
 {
     PyThreadState *state = PyEval_SaveThread();
@@ -187,14 +52,14 @@ static PyObject *get_chunk(PyObject *o, PyObject *arg)
     uint64_t number;
     size_t len = 0;
     b2c_error err;
-    desk *d = get_number(arg, &number) ? take_desk() : NULL;
+    b2i_desk *d = get_number(arg, &number) ? b2i_take_desk() : NULL;
     if (d == NULL) {
-        return long_way();
+        return b2i_long_way();
     }
     size_t cap = most(self) < SHORT_NBYTES ? most(self) : SHORT_NBYTES;
     int st = run_read(self, b2i_turn_get_chunk, d, number, d->bytes, cap, &len, &err);
     return st == B2C_OK ? PyBytes_FromStringAndSize((const char *)d->bytes, (Py_ssize_t)len)
-                        : failure(st, &err);
+                        : b2i_failure(st, &err);
 }
 
 /* A bytes object of what is read; 'cap' is how many bytes it is thought to have. */
@@ -203,10 +68,10 @@ static PyObject *read_new(calls *self, b2i_turn_read_fn *read, uint64_t number, 
 {
     b2c_error err;
     PyObject *bytes = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)cap);
-    desk *d = bytes != NULL ? take_desk() : NULL;
+    b2i_desk *d = bytes != NULL ? b2i_take_desk() : NULL;
     if (d == NULL) {
         Py_XDECREF(bytes);
-        return long_way();
+        return b2i_long_way();
     }
     int st = run_read(self, read, d, number, PyBytes_AsString(bytes), cap, len, &err);
     if (st == B2C_OK && *len == cap) {
@@ -220,7 +85,7 @@ static PyObject *read_new(calls *self, b2i_turn_read_fn *read, uint64_t number, 
     if (st == B2C_E_OUTPUT_SIZE && *len > cap && *len <= most(self)) {
         return read_new(self, read, number, *len, len);
     }
-    return st == B2C_OK ? cut : failure(st, &err);
+    return st == B2C_OK ? cut : b2i_failure(st, &err);
 }
 
 /* True when 'out' is filled; nbytes: how many bytes, or SIZE_MAX: as many as there are. */
@@ -230,18 +95,18 @@ static PyObject *read_into(calls *self, b2i_turn_read_fn *read, uint64_t number,
     Py_buffer view;
     b2c_error err;
     size_t len = 0;
-    if (!get_buffer(out, PyBUF_WRITABLE, &view)) {
-        return long_way();
+    if (!b2i_get_buffer(out, PyBUF_WRITABLE, SERIAL_NBYTES - 1, &view)) {
+        return b2i_long_way();
     }
     size_t cap = nbytes == SIZE_MAX ? (size_t)view.len : nbytes;
-    desk *d = cap <= (size_t)view.len ? take_desk() : NULL;
+    b2i_desk *d = cap <= (size_t)view.len ? b2i_take_desk() : NULL;
     if (d == NULL) {
         PyBuffer_Release(&view);
-        return long_way();
+        return b2i_long_way();
     }
     int st = run_read(self, read, d, number, view.buf, cap, &len, &err);
     PyBuffer_Release(&view);
-    return st == B2C_OK ? PyBool_FromLong(1) : failure(st, &err);
+    return st == B2C_OK ? PyBool_FromLong(1) : b2i_failure(st, &err);
 }
 
 /* (number[, out]) */
@@ -250,7 +115,7 @@ static PyObject *decompress_chunk(PyObject *o, PyObject *const *args, Py_ssize_t
     calls *self = (calls *)o;
     uint64_t number;
     if (nargs < 1 || !get_number(args[0], &number)) {
-        return long_way();
+        return b2i_long_way();
     }
     if (nargs > 1) {
         return read_into(self, b2i_turn_decode_chunk, number, args[1], SIZE_MAX);
@@ -295,12 +160,12 @@ static PyObject *items(PyObject *o, PyObject *const *args, Py_ssize_t nargs)
     uint64_t at;
     size_t nbytes, len;
     if (nargs < 1 || !find_items(self, args[0], &at, &nbytes)) {
-        return long_way();
+        return b2i_long_way();
     }
     if (nargs > 1) { /* of nothing the result is what there would be without a buffer */
-        return nbytes != 0 ? read_into(self, b2i_turn_read, at, args[1], nbytes) : long_way();
+        return nbytes != 0 ? read_into(self, b2i_turn_read, at, args[1], nbytes) : b2i_long_way();
     }
-    return nbytes <= most(self) ? read_new(self, b2i_turn_read, at, nbytes, &len) : long_way();
+    return nbytes <= most(self) ? read_new(self, b2i_turn_read, at, nbytes, &len) : b2i_long_way();
 }
 
 /* ---- Metalayers ---------------------------------------------------------- */
@@ -317,11 +182,11 @@ static const char *get_name(PyObject *arg)
 }
 
 /* What get() gives with room for 'cap' bytes of the desk; B2I_NOT_FREE: nothing. */
-static int run_get(PyObject *o, b2i_turn_get_fn *get, PyObject *arg, size_t cap, desk **d,
+static int run_get(PyObject *o, b2i_turn_get_fn *get, PyObject *arg, size_t cap, b2i_desk **d,
                    size_t *len, b2c_error *err)
 {
     const char *name = get_name(arg);
-    *d = name != NULL ? take_desk() : NULL;
+    *d = name != NULL ? b2i_take_desk() : NULL;
     if (*d == NULL) {
         return B2I_NOT_FREE;
     }
@@ -334,21 +199,21 @@ static int run_get(PyObject *o, b2i_turn_get_fn *get, PyObject *arg, size_t cap,
 
 static PyObject *get_value(PyObject *o, b2i_turn_get_fn *get, PyObject *name)
 {
-    desk *d;
+    b2i_desk *d;
     size_t len = 0;
     b2c_error err;
     int st = run_get(o, get, name, SHORT_NBYTES, &d, &len, &err);
     return st == B2C_OK ? PyBytes_FromStringAndSize((const char *)d->bytes, (Py_ssize_t)len)
-                        : failure(st, &err);
+                        : b2i_failure(st, &err);
 }
 
 static PyObject *is_there(PyObject *o, b2i_turn_get_fn *get, PyObject *name)
 {
-    desk *d;
+    b2i_desk *d;
     size_t len = 0;
     b2c_error err;
     int st = run_get(o, get, name, 0, &d, &len, &err);
-    return st == B2I_NOT_FREE ? long_way() : PyBool_FromLong(st != B2C_E_NOT_FOUND);
+    return st == B2I_NOT_FREE ? b2i_long_way() : PyBool_FromLong(st != B2C_E_NOT_FOUND);
 }
 
 static PyObject *get_meta(PyObject *o, PyObject *name)
@@ -379,17 +244,17 @@ static PyObject *set_vlmeta(PyObject *o, PyObject *const *args, Py_ssize_t nargs
     b2c_error err;
     const char *name = nargs > 0 ? get_name(args[0]) : NULL;
     if (name == NULL || (nargs > 1 && PyBytes_AsStringAndSize(args[1], &src, &n) != 0)) {
-        return long_way();
+        return b2i_long_way();
     }
-    desk *d = n < SERIAL_NBYTES ? take_desk() : NULL;
+    b2i_desk *d = n < SERIAL_NBYTES ? b2i_take_desk() : NULL;
     if (d == NULL) {
-        return long_way();
+        return b2i_long_way();
     }
     PyThreadState *state = PyEval_SaveThread();
     int st = b2i_turn_vlmeta_set(((calls *)o)->turn, d->ctx, name, src, (size_t)n, &err);
     PyEval_RestoreThread(state);
     d->is_taken = false;
-    return st == B2C_OK ? PyBool_FromLong(1) : failure(st, &err);
+    return st == B2C_OK ? PyBool_FromLong(1) : b2i_failure(st, &err);
 }
 
 /* ---- Edits --------------------------------------------------------------- */
@@ -402,11 +267,11 @@ static PyObject *run_sized(PyObject *o, b2i_turn_edit_fn *edit, uint64_t number,
     Py_buffer view = { .len = 0 };
     size_t nchunks = 0;
     b2c_error err;
-    if (arg != NULL && !get_buffer(arg, PyBUF_SIMPLE, &view)) {
-        return long_way();
+    if (arg != NULL && !b2i_get_buffer(arg, PyBUF_SIMPLE, SERIAL_NBYTES - 1, &view)) {
+        return b2i_long_way();
     }
     int st = B2I_NOT_FREE;
-    desk *d = nbytes == SIZE_MAX || nbytes == (uint64_t)view.len ? take_desk() : NULL;
+    b2i_desk *d = nbytes == SIZE_MAX || nbytes == (uint64_t)view.len ? b2i_take_desk() : NULL;
     if (d != NULL) {
         PyThreadState *state = PyEval_SaveThread();
         st = edit(self->turn, d->ctx, number, view.buf, (size_t)view.len, &nchunks, &err);
@@ -416,7 +281,7 @@ static PyObject *run_sized(PyObject *o, b2i_turn_edit_fn *edit, uint64_t number,
     if (arg != NULL) {
         PyBuffer_Release(&view);
     }
-    return st == B2C_OK ? PyLong_FromSize_t(nchunks) : failure(st, &err);
+    return st == B2C_OK ? PyLong_FromSize_t(nchunks) : b2i_failure(st, &err);
 }
 
 /* 'arg' NULL: without a buffer. */
@@ -431,7 +296,7 @@ static PyObject *run_numbered(PyObject *o, b2i_turn_edit_fn *edit, PyObject *con
 {
     uint64_t number;
     if (nargs != 2 || !get_number(args[0], &number)) {
-        return long_way();
+        return b2i_long_way();
     }
     return run_edit(o, edit, number, args[1]);
 }
@@ -469,7 +334,8 @@ static PyObject *update_chunk(PyObject *o, PyObject *const *args, Py_ssize_t nar
 static PyObject *delete_chunk(PyObject *o, PyObject *arg)
 {
     uint64_t number;
-    return get_number(arg, &number) ? run_edit(o, b2i_turn_delete_chunk, number, NULL) : long_way();
+    return get_number(arg, &number) ? run_edit(o, b2i_turn_delete_chunk, number, NULL)
+                                    : b2i_long_way();
 }
 
 /* (key, buffer): of items that are there, counted from the first one */
@@ -478,17 +344,17 @@ static PyObject *set_items(PyObject *o, PyObject *const *args, Py_ssize_t nargs)
     b2c_schunk_info info;
     Py_ssize_t start, stop, step = 1;
     if (nargs != 2 || b2i_turn_info(((calls *)o)->turn, &info) != B2C_OK) {
-        return long_way();
+        return b2i_long_way();
     }
     if (!PySlice_Check(args[0])) {
         start = PyNumber_AsSsize_t(args[0], PyExc_IndexError);
         stop = start < PY_SSIZE_T_MAX ? start + 1 : start;
     } else if (PySlice_Unpack(args[0], &start, &stop, &step) != 0) {
-        return long_way();
+        return b2i_long_way();
     }
     uint64_t n = info.nbytes / info.typesize;
     if (start < 0 || stop <= start || (uint64_t)stop > n || step != 1) {
-        return long_way();
+        return b2i_long_way();
     }
     uint64_t nbytes = (uint64_t)(stop - start) * info.typesize;
     return run_sized(o, b2i_turn_write, (uint64_t)start * info.typesize, args[1], nbytes);
@@ -534,7 +400,7 @@ static PyObject *chunk_info(PyObject *o, PyObject *arg)
     b2c_chunk_info info;
     b2c_error err;
     if (!get_number(arg, &number)) {
-        return long_way();
+        return b2i_long_way();
     }
     b2i_turn *turn = ((calls *)o)->turn;
     /* The index is in memory: nothing is waited for. */
@@ -543,94 +409,11 @@ static PyObject *chunk_info(PyObject *o, PyObject *arg)
         int st = b2i_turn_chunk_info(turn, number, &info, &err);
         PyEval_RestoreThread(state);
         if (st != B2C_OK) {
-            return failure(st, &err);
+            return b2i_failure(st, &err);
         }
     }
     return Py_BuildValue("(KKi)", (unsigned long long)info.nbytes, (unsigned long long)info.cbytes,
                          (int)info.special);
-}
-
-/* ---- Chunks alone -------------------------------------------------------- */
-
-/* (b2c_cparams as a buffer, data): the chunk */
-static PyObject *compress(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
-{
-    Py_buffer cparams, src;
-    size_t len = 0;
-    b2c_error err;
-    (void)module;
-    if (nargs != 2 || !get_buffer(args[0], PyBUF_SIMPLE, &cparams)) {
-        return long_way();
-    }
-    if (!get_buffer(args[1], PyBUF_SIMPLE, &src)) {
-        PyBuffer_Release(&cparams);
-        return long_way();
-    }
-    int st = B2I_NOT_FREE;
-    desk *d = cparams.len == sizeof(b2c_cparams) ? take_desk() : NULL;
-    if (d != NULL) {
-        PyThreadState *state = PyEval_SaveThread();
-        st = b2c_compress(d->ctx, cparams.buf, src.buf, (size_t)src.len, d->bytes, sizeof d->bytes,
-                          &len, &err);
-        PyEval_RestoreThread(state);
-        d->is_taken = false;
-    }
-    PyBuffer_Release(&src);
-    PyBuffer_Release(&cparams);
-    return st == B2C_OK ? PyBytes_FromStringAndSize((const char *)d->bytes, (Py_ssize_t)len)
-                        : failure(st, &err);
-}
-
-/* Decodes into 'out', or, when that is NULL, into *bytes, which is made. */
-static int run_decompress(const Py_buffer *chunk, const Py_buffer *out, PyObject **bytes,
-                          b2c_error *err)
-{
-    b2c_chunk_info info;
-    size_t len;
-    int st = b2c_chunk_inspect(chunk->buf, (size_t)chunk->len, &info, err);
-    if (st != B2C_OK) {
-        return st;
-    }
-    if (out == NULL && info.nbytes <= default_nbytes) {
-        *bytes = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)info.nbytes);
-    }
-    bool has_room = out == NULL ? *bytes != NULL : out->len > 0 && (size_t)out->len >= info.nbytes;
-    desk *d = has_room && info.nbytes <= default_chunk_nbytes ? take_desk() : NULL;
-    if (d == NULL) {
-        return B2I_NOT_FREE;
-    }
-    void *dst = out != NULL ? out->buf : PyBytes_AsString(*bytes);
-    PyThreadState *state = PyEval_SaveThread();
-    st = b2c_decompress(d->ctx, chunk->buf, (size_t)chunk->len, dst, info.nbytes, &len, err);
-    PyEval_RestoreThread(state);
-    d->is_taken = false;
-    return st == B2C_OK && len != info.nbytes ? B2I_NOT_FREE : st; /* another thread changed it */
-}
-
-/* (chunk[, out, by one thread]): the data, or True when they are in 'out' */
-static PyObject *decompress(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
-{
-    Py_buffer chunk, out;
-    b2c_error err;
-    PyObject *bytes = NULL;
-    (void)module;
-    if (nargs < 1 || !get_buffer_of(args[0], PyBUF_SIMPLE, PY_SSIZE_T_MAX, &chunk)) {
-        return long_way();
-    }
-    int st = B2I_NOT_FREE;
-    Py_ssize_t most = nargs > 2 && args[2] == Py_True ? PY_SSIZE_T_MAX : SERIAL_NBYTES - 1;
-    if (nargs == 1) {
-        st = run_decompress(&chunk, NULL, &bytes, &err);
-    } else if (get_buffer_of(args[1], PyBUF_WRITABLE, most, &out)) {
-        st = run_decompress(&chunk, &out, NULL, &err);
-        PyBuffer_Release(&out);
-    }
-    PyBuffer_Release(&chunk);
-    if (st == B2C_OK) {
-        return bytes != NULL ? bytes : PyBool_FromLong(1);
-    }
-    Py_XDECREF(bytes);
-    return failure(st, &err);
 }
 
 /* ---- The type and the module --------------------------------------------- */
@@ -723,8 +506,8 @@ static PyObject *set_default_limits(PyObject *module, PyObject *args)
     if (!PyArg_ParseTuple(args, "nn", &nbytes, &chunk_nbytes)) {
         return NULL;
     }
-    default_nbytes = (size_t)nbytes;
-    default_chunk_nbytes = (size_t)chunk_nbytes;
+    b2i_default_nbytes = (size_t)nbytes;
+    b2i_default_chunk_nbytes = (size_t)chunk_nbytes;
     Py_RETURN_NONE;
 }
 
@@ -748,8 +531,8 @@ static int fill_module(PyObject *module)
 }
 
 static PyMethodDef functions[] = {
-    { "compress", FAST(compress) },
-    { "decompress", FAST(decompress) },
+    { "compress", FAST(b2i_compress) },
+    { "decompress", FAST(b2i_decompress) },
     { "wants_lock", wants_lock, METH_NOARGS, NULL },
     { "set_default_limits", set_default_limits, METH_VARARGS, NULL },
     { NULL, NULL, 0, NULL },
