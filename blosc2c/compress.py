@@ -90,19 +90,16 @@ def _decode_new(src: Buffer, nthreads: int) -> bytes:
     data = calls.decompress(src)
     if type(data) is bytes:
         return data
+    chunk = in_buffer(src)
     nbytes = check_result(_check_found(src, data))
-
-    def fill(dst: Any) -> None:
-        _decode_large(src, dst, nbytes, nthreads)
-
-    return _ffi.bytes_from(nbytes, fill)
+    return _ffi.bytes_from(nbytes, lambda dst: _decode_large(chunk, dst, nbytes, nthreads))
 
 
 def _decode_into(src: Buffer, dst: Buffer, nthreads: int) -> None:
     found = calls.decompress(src, dst, nthreads == 1)
     if found is True:
         return
-    out = out_buffer(dst)
+    chunk, out = in_buffer(src), out_buffer(dst)
     nbytes = _check_found(src, found)
     room = len(out)
     if room == 0:
@@ -114,7 +111,7 @@ def _decode_into(src: Buffer, dst: Buffer, nthreads: int) -> None:
             expected=nbytes,
             actual=room,
         )
-    _decode_large(src, out, nbytes, nthreads)
+    _decode_large(chunk, out, nbytes, nthreads)
 
 
 def _check_found(src: Buffer, found: Any) -> int:
@@ -125,9 +122,8 @@ def _check_found(src: Buffer, found: Any) -> int:
     return nbytes
 
 
-def _decode_large(src: Buffer, dst: Any, nbytes: int, nthreads: int) -> None:
-    chunk, err = in_buffer(src), new_error()
-    ctx, done = context(nthreads, nbytes), ffi.new("size_t *")
+def _decode_large(chunk: Any, dst: Any, nbytes: int, nthreads: int) -> None:
+    ctx, done, err = context(nthreads, nbytes), ffi.new("size_t *"), new_error()
     check(lib.b2c_decompress(ctx, chunk, len(chunk), dst, nbytes, done, err), err)
 
 

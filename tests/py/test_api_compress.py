@@ -422,3 +422,15 @@ def test_a_damaged_small_chunk_is_described_like_a_large_one():
         b2.decompress2(bytes(small))
     with pytest.raises(b2.CorruptError, match="block"):
         b2.decompress2(bytes(small), dst=bytearray(1000))
+
+
+def test_what_is_wrong_is_told_of_the_argument():
+    """Of src before dst, by the name that it has."""
+    for call in (b2.decompress, b2.decompress2):
+        for dst in (None, [1]):
+            with pytest.raises(TypeError, match="src must be a bytes-like object, not int"):
+                call(5, dst)
+            with pytest.raises(ValueError, match="src is not C-contiguous"):
+                call(np.zeros(100, "u1")[::2], dst)
+        with pytest.raises(TypeError, match="dst must be a writable bytes-like object, not list"):
+            call(b"no chunk", [1])
