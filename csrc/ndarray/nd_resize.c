@@ -299,6 +299,11 @@ b2c_status b2i_nd_append(b2c_schunk *schunk, b2c_ctx *ctx, b2c_nd *nd, uint32_t 
     b2c_status st = resize(schunk, ctx, &now, longer.shape, false, err);
     if (st == B2C_OK) {
         st = b2i_nd_write(schunk, ctx, &end, src, err);
+        /* A transaction around this one may go on, with the array as it was. */
+        bool goes_on = st != B2C_OK && !steps.opened;
+        if (goes_on && resize(schunk, ctx, &now, nd->shape, false, NULL) == B2C_OK) {
+            steps.edits = schunk->edits;
+        }
     }
     B2I_TRY(b2i_schunk_end_steps(schunk, steps, st, err));
     *nd = now;

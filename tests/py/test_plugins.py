@@ -291,6 +291,27 @@ def test_exceptions_pass_with_their_traceback(nthreads):
             b2.compress2(data, **bad)
 
 
+def test_a_transaction_goes_on_when_appending_has_failed():
+    """With the array as it was before."""
+    failing = []
+
+    def encoder(*given):
+        if failing:
+            raise ZeroDivisionError
+        return 0
+
+    a = b2.asarray(np.arange(10.0).reshape(5, 2), chunks=(3, 2), cparams=cparams(new_codec(encoder, decode)))
+    with a.schunk.transaction():
+        a[0] = 7
+        failing.append(True)
+        with pytest.raises(ZeroDivisionError):
+            a.append(np.arange(20.0).reshape(10, 2), axis=0)
+        assert a.shape == (5, 2) and a.schunk.nchunks == 2
+        failing.clear()
+        a[1] = 8
+    np.testing.assert_array_equal(a[...], [[7, 7], [8, 8], [4, 5], [6, 7], [8, 9]])
+
+
 @pytest.mark.parametrize("nthreads", THREADS)
 def test_exceptions_when_reading(nthreads):
     fails = threading.Event()
