@@ -27,10 +27,14 @@ PyObject *b2i_compress(PyObject *module, PyObject *const *args, Py_ssize_t nargs
         PyEval_RestoreThread(state);
         d->is_taken = false;
     }
+    /* Before any release, which may run Python code that uses the desk. */
+    PyObject *chunk = NULL;
+    if (st == B2C_OK) {
+        chunk = PyBytes_FromStringAndSize((const char *)d->bytes, (Py_ssize_t)len);
+    }
     PyBuffer_Release(&src);
     PyBuffer_Release(&cparams);
-    return st == B2C_OK ? PyBytes_FromStringAndSize((const char *)d->bytes, (Py_ssize_t)len)
-                        : b2i_failure(st, &err);
+    return st == B2C_OK ? chunk : b2i_failure(st, &err);
 }
 
 /* Decodes into 'out', or, when that is NULL, into *bytes, which is made. */

@@ -419,3 +419,16 @@ def test_chunks_alone(monkeypatch, src):
         both_ways(lambda chunk=chunk: b2.decompress(chunk))
         for room in (0, 5, DATA.nbytes, DATA.nbytes + 1, 1 << 19):
             both_ways(lambda chunk=chunk, room=room: decompress_into(chunk, bytearray(room)))
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="buffers of classes, PEP 688")
+def test_a_buffer_that_compresses_when_it_is_released():
+    class Exporter:
+        def __buffer__(self, flags):
+            return memoryview(DATA)
+
+        def __release_buffer__(self, view):
+            view.release()
+            b2.compress2(bytes(100))
+
+    assert b2.compress2(Exporter(), typesize=4) == CHUNK
