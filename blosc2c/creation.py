@@ -407,10 +407,9 @@ def arange(
     inner = np.dtype(np.float32) if dt == np.float16 or extension_name(dt) else dt
     inner = np.dtype(np.int8) if dt.kind == "b" else inner
     first, second = (np.asarray(x).astype(dt).astype(inner) for x in (start, start + step))
-    gap = second - first
 
     def rule(i: Array) -> Array:
-        values: Array = first + (i if dt.kind == "M" else i.astype(inner, copy=False)) * gap
+        values: Array = first + (i if dt.kind == "M" else i.astype(inner, copy=False)) * (second - first)
         return values
 
     source = ByNumber(shape, dt, rule)

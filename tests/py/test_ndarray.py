@@ -202,6 +202,11 @@ def test_long_ranges(shape, chunks):
     same(b2.linspace(0, 9, shape=shape, endpoint=False, dtype="f4", **parts)[...], want)
 
 
+def test_ranges_without_items_compute_nothing():
+    """Not even the gap between items, which text does not have."""
+    assert b2.arange(0, dtype="U4").shape == (0,)
+
+
 @pytest.mark.parametrize("parts", [{}, PARTS], ids=["auto", "given"])
 def test_reshaping_functions(parts):
     b = b2.asarray(A, **parts)
