@@ -92,7 +92,7 @@ def _decode_new(src: Buffer, nthreads: int) -> bytes:
         return data
     chunk = in_buffer(src)
     nbytes = check_result(_check_found(src, data))
-    return _ffi.bytes_from(nbytes, lambda dst: _decode_large(chunk, dst, nbytes, nthreads))
+    return _ffi.cut_bytes(nbytes, lambda dst: _decode_large(chunk, dst, nbytes, nthreads))
 
 
 def _decode_into(src: Buffer, dst: Buffer, nthreads: int) -> None:
@@ -122,9 +122,11 @@ def _check_found(src: Buffer, found: Any) -> int:
     return nbytes
 
 
-def _decode_large(chunk: Any, dst: Any, nbytes: int, nthreads: int) -> None:
+def _decode_large(chunk: Any, dst: Any, nbytes: int, nthreads: int) -> int:
+    """Decompress a chunk that had `nbytes`; how many it has, should another thread have changed it."""
     ctx, done, err = context(nthreads, nbytes), ffi.new("size_t *"), new_error()
     check(lib.b2c_decompress(ctx, chunk, len(chunk), dst, nbytes, done, err), err)
+    return int(done[0])
 
 
 def compress(

@@ -421,6 +421,20 @@ def test_chunks_alone(monkeypatch, src):
             both_ways(lambda chunk=chunk, room=room: decompress_into(chunk, bytearray(room)))
 
 
+def test_a_large_chunk_that_becomes_another_one(monkeypatch):
+    """As another thread may make it between the look at its length and the decoding."""
+    compress = sys.modules["blosc2c.compress"]
+    before, after = (b2.compress2(bytes([n]) * (n << 16), clevel=0) for n in (9, 7))
+    chunk = bytearray(before)
+
+    def change(*args):
+        chunk[: len(after)] = after
+        return _ffi.context(*args)
+
+    monkeypatch.setattr(compress, "context", change)
+    assert b2.decompress2(chunk) == b2.decompress2(after)
+
+
 @pytest.mark.skipif(sys.version_info < (3, 12), reason="buffers of classes, PEP 688")
 def test_a_buffer_that_compresses_when_it_is_released():
     class Exporter:
