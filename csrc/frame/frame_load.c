@@ -181,13 +181,13 @@ static b2c_status locate_index(b2i_frame_layout *l, b2c_error *err)
     return B2C_OK;
 }
 
-/* The last place of the payload area at which there may be a chunk. */
-static uint64_t max_place(const b2i_frame_head *head)
+/* Chunks begin at places before this one: none in a payload area without room for a header. */
+static uint64_t end_of_places(const b2i_frame_head *head)
 {
     if (head->frame_type != B2I_FRAME_CONTIGUOUS) {
-        return UINT32_MAX;
+        return (uint64_t)UINT32_MAX + 1;
     }
-    return head->cbytes < B2C_MIN_HEADER_LEN ? 0 : head->cbytes - B2C_MIN_HEADER_LEN;
+    return head->cbytes < B2C_MIN_HEADER_LEN ? 0 : head->cbytes - B2C_MIN_HEADER_LEN + 1;
 }
 
 /* The entries are what they may be, and no two name the same chunk. */
@@ -196,7 +196,7 @@ static b2c_status check_entries(b2i_state *now, const b2i_frame_head *head, b2c_
     bool is_uniform = now->entries == NULL;
     uint64_t n = is_uniform ? now->nchunks != 0 : now->nchunks; /* one is like the other */
     b2i_survey found =
-        b2i_index_survey(is_uniform ? &now->uniform : now->entries, n, max_place(head));
+        b2i_index_survey(is_uniform ? &now->uniform : now->entries, n, end_of_places(head));
     if (found.odd < n) {
         bool is_special = (b2i_state_entry(now, found.odd) & B2I_ENTRY_SPECIAL) != 0;
         (void)b2i_fail_field(err, B2C_E_CORRUPT, B2C_NO_OFFSET, "index",

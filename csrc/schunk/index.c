@@ -73,13 +73,13 @@ static b2i_entry highest(const b2i_entry *e, size_t n)
     return last;
 }
 
-static void survey_each(const b2i_entry *entries, uint64_t from, size_t n, uint64_t max,
+static void survey_each(const b2i_entry *entries, uint64_t from, size_t n, uint64_t end,
                         b2i_entry *next, b2i_survey *out)
 {
     for (uint64_t i = from; i < from + n; i++) {
         b2i_entry e = entries[i];
         bool is_special = (e & B2I_ENTRY_SPECIAL) != 0;
-        bool is_odd = is_special ? b2i_entry_kind(e) == B2C_SPECIAL_NONE : e > max;
+        bool is_odd = is_special ? b2i_entry_kind(e) == B2C_SPECIAL_NONE : e >= end;
         out->odd = is_odd && i < out->odd ? i : out->odd;
         out->nspecial += is_special;
         if (!is_special) {
@@ -90,7 +90,7 @@ static void survey_each(const b2i_entry *entries, uint64_t from, size_t n, uint6
     }
 }
 
-b2i_survey b2i_index_survey(const b2i_entry *entries, uint64_t n, uint64_t max)
+b2i_survey b2i_index_survey(const b2i_entry *entries, uint64_t n, uint64_t end)
 {
     enum { PIECE = 256 }; /* entries that are mostly of one sort */
     b2i_survey out = { .odd = n, .is_ordered = true };
@@ -100,7 +100,7 @@ b2i_survey b2i_index_survey(const b2i_entry *entries, uint64_t n, uint64_t max)
         size_t here = n - at < PIECE ? (size_t)(n - at) : PIECE;
         const piece p = look_at(e, here, next);
         b2i_entry last = p.has_special ? 0 : p.ascends ? e[here - 1] : highest(e, here);
-        if (!p.has_special && last <= max) {
+        if (!p.has_special && last < end) {
             out.last = last > out.last ? last : out.last;
             out.is_ordered = out.is_ordered && p.ascends;
             next = last + 1;
@@ -108,7 +108,7 @@ b2i_survey b2i_index_survey(const b2i_entry *entries, uint64_t n, uint64_t max)
                    b2i_entry_kind(e[0]) != B2C_SPECIAL_NONE) {
             out.nspecial += here;
         } else {
-            survey_each(entries, at, here, max, &next, &out);
+            survey_each(entries, at, here, end, &next, &out);
         }
     }
     return out;

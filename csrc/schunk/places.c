@@ -323,9 +323,8 @@ b2c_status b2i_places_check(b2i_state *now, bool are_offsets, const b2i_survey *
     if (now->entries == NULL) {
         return B2C_OK;
     }
-    b2i_survey found = survey != NULL
-                           ? *survey
-                           : b2i_index_survey(now->entries, now->nchunks, B2I_ENTRY_SPECIAL - 1);
+    b2i_survey found =
+        survey != NULL ? *survey : b2i_index_survey(now->entries, now->nchunks, B2I_ENTRY_SPECIAL);
     size_t nplaces = (size_t)(now->nchunks - found.nspecial);
     if (!found.is_ordered) {
         b2i_entry shared;

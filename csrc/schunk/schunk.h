@@ -360,7 +360,7 @@ b2c_status b2i_vlmeta_set(b2c_schunk *s, b2c_ctx *ctx, const char *name, b2i_spa
 /* What the entries of an index are. */
 typedef struct b2i_survey {
     uint64_t nspecial;
-    uint64_t odd;    /* the first special one of no known kind, or place behind 'max'; n: none */
+    uint64_t odd;    /* the first special one of no known kind, or place from 'end' on; n: none */
     b2i_entry last;  /* the highest place, if there is any */
     bool is_ordered; /* the places come in their order, as in frames that were written in one go */
 } b2i_survey;
@@ -432,7 +432,7 @@ b2c_status b2i_index_encode(const b2i_entry *entries, b2i_entry uniform, uint64_
 uint64_t b2i_index_nspecial(const b2i_entry *entries, uint64_t n);
 
 /* In one go, as there may be millions. */
-b2i_survey b2i_index_survey(const b2i_entry *entries, uint64_t n, uint64_t max);
+b2i_survey b2i_index_survey(const b2i_entry *entries, uint64_t n, uint64_t end);
 
 /* B2C_SPECIAL_… of an entry with the top bit set; NONE for a kind that does not exist. */
 uint8_t b2i_entry_kind(b2i_entry entry);

@@ -191,7 +191,7 @@ static void check_sorted(const b2i_state *now, size_t nplaces)
 static void check_layout(b2i_entry *e, size_t n)
 {
     b2i_state now = { .entries = e, .nchunks = n };
-    b2i_survey found = b2i_index_survey(e, n, MAX_PLACE);
+    b2i_survey found = b2i_index_survey(e, n, MAX_PLACE + 1);
     size_t first = 0, second = 0;
     bool is_shared = plain_shared(e, n, &first, &second);
     b2i_entry last = plain_last(e, n);

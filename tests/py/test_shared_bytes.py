@@ -164,6 +164,16 @@ def test_nor_behind_other_entries(special):
     assert [i for i in range(s.nchunks) if not reads(s, i)] == ([1, 5] if special else [3, 6])
 
 
+def test_no_chunk_is_where_there_is_no_payload(tmp_path):
+    """The first chunk that somebody adds would get its place."""
+    parts = split(sound(1))._replace(payload=b"")
+    path = tmp_path / "x.b2frame"
+    path.write_bytes(join(parts._replace(index=index_of([0])), SIZE))
+    for mode in "ra":
+        with pytest.raises(b2.CorruptError, match="a chunk lies outside the frame"):
+            b2.open(path, mode)
+
+
 def reads(s: b2.SChunk, nchunk: int) -> bool:
     try:
         s.decompress_chunk(nchunk)
