@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 import blosc2
 import numpy as np
 import pytest
+from hostile import array_with
 
 import blosc2c as b2
 from blosc2c import _ffi
@@ -376,6 +377,22 @@ def test_files_of_the_reference_are_unverified(tmp_path):
     blosc2.asarray(A, chunks=(50, 60), blocks=(10, 20), urlpath=str(tmp_path / "x"))
     report = b2.verify(tmp_path / "x")
     assert report.ok and report.nunverified == report.nchunks == 72
+
+
+@pytest.mark.parametrize("what", ["chunks", "bytes"])
+def test_arrays_whose_chunks_do_not_fit_their_shape(what, tmp_path):
+    """Each chunk is sound, but the array cannot be read."""
+    path = tmp_path / "x.b2nd"
+    path.write_bytes(array_with("<i8", n=8))
+    with b2.open_schunk(path, "a") as s:
+        if what == "chunks":
+            s.delete_chunk(0)
+        else:
+            s.truncate(7)
+    with b2.open_array(path) as a, pytest.raises(b2.FormatError, match=r"than its shape|size that the array"):
+        a[...]
+    (problem,) = b2.verify(path).problems
+    assert problem.kind == "array" and "not fit" in problem.what
 
 
 def test_what_cannot_be_read_at_all(tmp_path):
