@@ -18,7 +18,7 @@ from typing import Any, NoReturn
 
 from ._ffi import MAX_NTHREADS
 from .commands import FILTERS, cat, conformance, convert, info, pack, repair, selftest, unpack, verify
-from .errors import Blosc2Error, ParameterError
+from .errors import Blosc2Error, ParameterError, UnknownCodecError, UnknownFilterError
 from .runtime import __version__, compressor_list
 from .terminal import BAD, USAGE, Ended, UsageError, fail, flush, say, signals_as_exceptions, write
 
@@ -194,6 +194,8 @@ def main(argv: list[str] | None = None) -> int:
         return 128 + exc.number
     except BrokenPipeError:
         return BAD  # the reader of stdout went away
+    except (UnknownCodecError, UnknownFilterError) as exc:  # of the file: options have none but known ones
+        return fail(exc, BAD)
     except (UsageError, ParameterError) as exc:
         return fail(exc, USAGE)
     except (IndexError, KeyError, TypeError) as exc:

@@ -244,6 +244,15 @@ def test_a_damaged_source_is_named_not_the_new_file(folder):
     assert caught.value.path == str(folder / "damaged")
 
 
+@pytest.mark.parametrize("command", ["cat", "unpack"])
+def test_a_filter_that_nobody_knows_is_no_wrong_usage(folder, command):
+    frame = bytearray(blosc2.asarray(np.arange(1000)).to_cframe())
+    filters_at = int.from_bytes(frame[11:15], "big") + 16
+    frame[filters_at] = 255  # of the first chunk
+    (folder / "odd").write_bytes(frame)
+    assert "filter 255" in bad(command, "odd", cwd=folder, status=1)
+
+
 def test_a_closed_stdout(folder):
     script = f"exec {sys.executable} -m blosc2c cat a.b2nd >&-"
     out = subprocess.run(script, shell=True, capture_output=True, text=True, cwd=folder, timeout=120)
