@@ -126,6 +126,9 @@ typedef struct b2i_scan {
 
 /* Fills the result, which b2i_scan_free() frees, also after a failure. */
 b2c_status b2i_scan_run(b2i_scan *scan, b2c_error *err);
+
+/* Where the header ends, told by the first chunk and its record; 0: there is no chunk. */
+b2c_status b2i_scan_header_len(b2i_scan *scan, uint64_t *header_len, b2c_error *err);
 void b2i_scan_free(b2i_scan *scan);
 
 /*

@@ -25,6 +25,7 @@ typedef struct parts {
     bool has_head;
     b2i_frame_head head;
     uint64_t header_len;
+    bool knows_header_len; /* it is where the metalayers end, or where it leads to the index */
     b2i_buf buf;
 } parts;
 
@@ -208,6 +209,7 @@ static b2c_status find_header_end(parts *p, b2i_metas *metas, b2c_error *err)
         p->header_len = field;
         B2I_TRY(parse_metas(p, field, metas, &st, &why, err));
         if (st == B2C_OK && full_header_len(metas) == field) {
+            p->knows_header_len = true;
             return B2C_OK;
         }
     }
@@ -226,6 +228,7 @@ static b2c_status find_header_end(parts *p, b2i_metas *metas, b2c_error *err)
     } else {
         b2i_metas_free(&other);
     }
+    p->knows_header_len = st == B2C_OK || has_index_at(p, p->header_len);
     if (st != B2C_OK) {
         return note(p, B2C_PART_META, &why, err);
     }
@@ -376,12 +379,26 @@ static b2c_status scan_file(const parts *p, bool use_index, b2i_salvage *out, b2
     return st;
 }
 
+/* When nothing in the header tells where it ends, the chunks do: their records count from there. */
+static b2c_status find_chunks_begin(parts *p, b2c_error *err)
+{
+    b2i_scan scan = { .job = p->job, .io = p->io, .end = p->len };
+    uint64_t begin;
+    scan.start = p->has_head ? B2I_FRAME_FIXED_LEN : 0; /* the chunks may be all there is */
+    B2I_TRY(b2i_scan_header_len(&scan, &begin, err));
+    p->header_len = begin > 0 && begin <= UINT32_MAX ? begin : p->header_len;
+    return B2C_OK;
+}
+
 static b2c_status load_file(parts *p, b2i_salvage *out, b2c_error *err)
 {
     uint64_t behind = 0, named, there;
     B2I_TRY(read_head(p, err));
     if (p->has_head) {
         B2I_TRY(find_header_end(p, &out->s->now.metas, err));
+    }
+    if (!p->knows_header_len) {
+        B2I_TRY(find_chunks_begin(p, err));
     }
     p->header_len = p->header_len < p->len ? p->header_len : p->len;
     take_head(p, out);

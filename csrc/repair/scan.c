@@ -411,6 +411,46 @@ b2c_status b2i_scan_run(b2i_scan *scan, b2c_error *err)
     return st;
 }
 
+/* ---- where the header ends ---- */
+
+/* The place of a chunk in the payload, when its record tells one; else 0, as of the first chunk. */
+static uint64_t place_of(search *q, uint64_t at, const b2i_chunk_head *head)
+{
+    enum { MAX_DAMAGED = 1 << 16 }; /* bytes before it, so that tags are not guessed */
+    const uint8_t *p = peek(q, at + head->cbytes, B2I_RECORD_LEN);
+    uint64_t n = p == NULL || at < B2I_FRAME_FIXED_LEN ? 0 : at - B2I_FRAME_FIXED_LEN + 1;
+    n = n < MAX_DAMAGED ? n : MAX_DAMAGED;
+    for (uint64_t place = 0; place < n; place++) {
+        if (b2i_record_extent(b2i_span_of(p, B2I_RECORD_LEN), head, place) > 0) {
+            return place;
+        }
+    }
+    return 0;
+}
+
+b2c_status b2i_scan_header_len(b2i_scan *scan, uint64_t *header_len, b2c_error *err)
+{
+    search q = { .scan = scan, .window = b2i_malloc(WINDOW) };
+    b2i_chunk_head head;
+    uint64_t at = scan->start;
+    if (q.window == NULL) {
+        return b2i_fail_memory(err);
+    }
+    bool is_found = false;
+    while (!is_found && at < scan->end && q.waste <= WASTE_FREE) {
+        if (may_be_chunk(&q, at, &head)) {
+            q.waste += 2 * (uint64_t)WINDOW; /* to look behind it, and to come back */
+            is_found = is_followed(&q, at, &head);
+        }
+        if (!is_found) {
+            skip(&q, &at);
+        }
+    }
+    *header_len = is_found ? at - place_of(&q, at, &head) : 0;
+    b2i_free(q.window);
+    return B2C_OK;
+}
+
 void b2i_scan_free(b2i_scan *scan)
 {
     b2i_buf_free(&scan->entries);

@@ -151,6 +151,34 @@ def test_each_byte_of_the_structure(library, tmp_path):
     assert vlmetas > 5 / 3 * (len(raw) - end)  # nearly always both of them
 
 
+@pytest.mark.parametrize("n", [1, 15, 87, 100, 134])
+def test_without_a_header(n, library, tmp_path):
+    """What the index tells is kept, and checksums are compared: chunks tell where the header ended."""
+    path = tmp_path / "a"
+    s = LIBRARIES[library].SChunk(
+        ITEMS * 4,
+        urlpath=str(path),
+        cparams={"typesize": 4, "clevel": 0},
+        meta={"fixed": 7, "other": "x" * 20},
+    )
+    for part in (PARTS[0], 0 * PARTS[1], PARTS[2]):
+        s.append_data(part)
+    if library == "ours":
+        s.close()
+    raw = bytearray(path.read_bytes())
+    header_len = struct.unpack_from(">i", raw, 11)[0]
+    assert n < header_len
+    raw[:n] = bytes(n)
+    path.write_bytes(raw)
+    report = b2.repair(path, tmp_path / "b")
+    assert report.has_index and report.nlost == 0
+    assert chunks_of(tmp_path / "b") == [part.tobytes() for part in (PARTS[0], 0 * PARTS[1], PARTS[2])]
+    raw[header_len + 100] ^= 1  # of the first chunk, which is stored as it is
+    path.write_bytes(raw)
+    report = b2.repair(path, tmp_path / "c")
+    assert report.lost == ([range(1)] if library == "ours" else [])
+
+
 def test_damaged_chunks(library, tmp_path):
     path = tmp_path / "a"
     make_schunk(library, path)
