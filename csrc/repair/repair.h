@@ -115,6 +115,7 @@ typedef struct b2i_scan {
     const b2c_schunk *of;
     uint64_t header_len; /* entries count from here */
     uint64_t start, end; /* where to look, counted from the frame's start */
+    uint64_t data_end;   /* behind this no chunk is one of data */
     bool silent;         /* tells nothing */
 
     /* what was found */

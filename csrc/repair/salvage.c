@@ -26,6 +26,7 @@ typedef struct parts {
     b2i_frame_head head;
     uint64_t header_len;
     bool knows_header_len; /* it is where the metalayers end, or where it leads to the index */
+    uint64_t data_end;     /* the trailer's place, when that and the header agree; else no place */
     b2i_buf buf;
 } parts;
 
@@ -362,6 +363,7 @@ static b2c_status scan_file(const parts *p, bool use_index, b2i_salvage *out, b2
         .header_len = p->header_len,
         .start = p->header_len,
         .end = p->len,
+        .data_end = p->data_end,
         .silent = use_index,
     };
     b2c_status st = b2i_scan_run(&scan, err);
@@ -390,9 +392,18 @@ static b2c_status find_chunks_begin(parts *p, b2c_error *err)
     return B2C_OK;
 }
 
+/* Whether the header, too, says that index and chunks are before a trailer. */
+static bool is_before(const parts *p, uint64_t trailer_at)
+{
+    uint64_t index_at;
+    return b2i_add_u64(p->header_len, p->head.cbytes, &index_at) && index_at < trailer_at &&
+           trailer_at - index_at >= B2C_HEADER_LEN;
+}
+
 static b2c_status load_file(parts *p, b2i_salvage *out, b2c_error *err)
 {
     uint64_t behind = 0, named, there;
+    p->data_end = UINT64_MAX;
     B2I_TRY(read_head(p, err));
     if (p->has_head) {
         B2I_TRY(find_header_end(p, &out->s->now.metas, err));
@@ -415,6 +426,7 @@ static b2c_status load_file(parts *p, b2i_salvage *out, b2c_error *err)
         out->has_index = behind > 0;
         if (behind == 0) {
             B2I_TRY(find_trailer(p, &behind, err));
+            p->data_end = is_before(p, behind) ? behind : UINT64_MAX;
         }
         B2I_TRY(behind > 0 ? read_trailer(p, behind, out->s, err) : B2C_OK);
     }

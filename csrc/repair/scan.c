@@ -386,6 +386,7 @@ static b2c_status walk(search *q, b2c_error *err)
                             .what = "the search for chunks was given up here" };
             return tell(q, B2C_PART_FRAME, 0, &e, err);
         }
+        q->is_behind_index = q->is_behind_index || at >= sc->data_end;
         B2I_TRY(step(q, &at, &expected, err));
         B2I_TRY(tell_bad(q, err));
     }

@@ -179,6 +179,21 @@ def test_without_a_header(n, library, tmp_path):
     assert report.lost == ([range(1)] if library == "ours" else [])
 
 
+def test_values_of_vlmetalayers_are_no_data(tmp_path):
+    """Neither index nor trailer begin as they should, but the header and the end of the file tell of both."""
+    path = tmp_path / "a"
+    make_schunk("ours", path)
+    raw, (at, n) = bytearray(path.read_bytes()), place_of_chunks(path)[-1]
+    index_at = struct.unpack_from(">i", raw, 11)[0] + struct.unpack_from(">q", raw, 0x27)[0]
+    assert index_at >= at + n
+    index_len = struct.unpack_from("<i", raw, index_at + 12)[0]
+    raw[index_at : index_at + index_len + 9] = bytes(index_len + 9)
+    path.write_bytes(raw)
+    report = b2.repair(path, tmp_path / "b")
+    assert not report.has_index and report.nlost == 0
+    assert chunks_of(tmp_path / "b") == [part.tobytes() for part in PARTS]
+
+
 def test_damaged_chunks(library, tmp_path):
     path = tmp_path / "a"
     make_schunk(library, path)
