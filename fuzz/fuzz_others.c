@@ -102,6 +102,16 @@ static int is_same(const view *a, const view *b)
            memcmp(a->metas, b->metas, sizeof a->metas) == 0;
 }
 
+/* Hashes that are equal, but for 0: what could not be read for one of them. */
+static int agree(const uint64_t *a, const uint64_t *b, uint64_t n)
+{
+    int so_far = 1;
+    for (uint64_t i = 0; i < n; i++) {
+        so_far = so_far && (a[i] == b[i] || a[i] == 0 || b[i] == 0);
+    }
+    return so_far;
+}
+
 static int open_it(const char *path, int mode, b2c_schunk **s)
 {
     b2c_error err;
@@ -285,6 +295,16 @@ typedef struct state {
     int is_unverified; /* what is stored need not be the same for another handle */
 } state;
 
+/* Whether what is stored is shown; without checksums, also chunks that do not fit theirs. */
+static int is_committed(const state *t, const view *v)
+{
+    const view *c = &t->committed;
+    return is_same(c, v) ||
+           (t->is_unverified && c->nchunks == v->nchunks && c->nbytes == v->nbytes &&
+            c->nmetas == v->nmetas && agree(c->chunks, v->chunks, v->nchunks) &&
+            agree(c->metas, v->metas, v->nmetas));
+}
+
 /* One edit and what must be true afterwards. */
 static void step(b2c_schunk *s, const edit *e, state *t)
 {
@@ -318,8 +338,8 @@ static void step(b2c_schunk *s, const edit *e, state *t)
     if (op == END && t->in_transaction) {
         int is_commit = e->a & 1;
         FUZZ_REQUIRE(st != B2C_OK || !is_commit || !t->is_broken);
-        FUZZ_REQUIRE(st != B2C_OK || is_commit || is_same(&after, &t->committed));
-        FUZZ_REQUIRE(!is_commit || !t->is_broken || is_same(&after, &t->committed));
+        FUZZ_REQUIRE(st != B2C_OK || is_commit || is_committed(t, &after));
+        FUZZ_REQUIRE(!is_commit || !t->is_broken || is_committed(t, &after));
         t->is_failed = t->is_failed || (st != B2C_OK && !t->is_broken);
         t->is_broken = 0;
     }
