@@ -151,7 +151,6 @@ def verify(
     for schunk in found:
         with schunk:
             _verify_metadata(schunk, report)
-            _verify_grid(schunk, report)
             _verify_chunks(schunk, report)
     return report
 
@@ -184,25 +183,7 @@ def _verify_metadata(schunk: SChunk, report: Report) -> None:
     if schunk.is_array:
         from .ndarray import NDArray
 
-        _attempt(report, "array", lambda: NDArray._from_schunk(schunk))
-
-
-def _verify_grid(schunk: SChunk, report: Report) -> None:
-    """Whether the chunks are as many, and of the size, that the shapes of a sound array ask for."""
-    nd = ffi.new("b2c_nd *")
-    if not schunk.is_array:
-        return
-    with schunk.handle as ptr:
-        if lib.b2c_nd_from_schunk(ptr, nd, ffi.NULL) != lib.B2C_OK:
-            return  # which has been told
-    nchunks, chunksize = lib.b2c_nd_nchunks(nd), lib.b2c_nd_chunksize(nd)
-    for what, expected, there in (
-        ("the array's shape does not fit the number of its chunks", nchunks, schunk.nchunks),
-        ("the array's shapes do not fit the bytes in its chunks", nchunks * chunksize, schunk.nbytes),
-    ):
-        if there != expected:
-            report.add(Problem("array", f"{what}: expected {expected}, not {there}"))
-            return
+        _attempt(report, "array", lambda: NDArray._from_schunk(schunk)._check_chunks())
 
 
 def _verify_vlmeta(schunk: SChunk, report: Report) -> None:

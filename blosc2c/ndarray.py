@@ -127,6 +127,13 @@ class NDArray(Operators, Synonyms):
         self._chunks: Shape = tuple(ffi.unpack(nd.chunks, n))
         self._blocks: Shape = tuple(ffi.unpack(nd.blocks, n))
 
+    def _check_chunks(self) -> None:
+        """Raise an error unless the chunks are as many, and of the size, that the shapes ask for."""
+        err = new_error()
+        with self._schunk.handle as ptr:
+            status = lib.b2c_nd_check_chunks(ptr, self._nd, err)
+        check(status, err, self.urlpath)
+
     # ---- facts -------------------------------------------------------------
 
     def _look(self) -> NDArray:

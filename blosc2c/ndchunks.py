@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .errors import TruncatedError
 from .facts import ChunkInfo
 from .indexing import Gather, parse_key
 from .partition import Shape, cells, grid_of
@@ -61,10 +60,8 @@ def chunks_touched(array: NDArray, key: Any) -> Array:
     grid = grid_of(array.shape, array._chunks)
     if 0 in box.counts:
         return np.empty(0, np.int64)
-    claimed, there = math.prod(grid), array._schunk.nchunks
-    if claimed > there:  # the numbers of those that are not there could take all memory
-        what = f"the array has fewer chunks than its shape asks for: expected {claimed}, not {there}"
-        raise TruncatedError(what, path=array.urlpath, expected=claimed, actual=there)
+    if math.prod(grid) > array._schunk.nchunks:  # else the numbers could take all memory
+        array._check_chunks()
     axes = [
         _chunks_along(first, n, stride, chunk)
         for first, n, stride, chunk in zip(box.start, box.counts, box.step, array._chunks, strict=True)

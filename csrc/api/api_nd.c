@@ -92,6 +92,15 @@ b2c_status b2c_nd_read(const b2c_schunk *schunk, b2c_ctx *ctx, const b2c_nd *nd,
     return b2i_nd_read(schunk, ctx, &box, &schunk->post, dst, dst_cap, err);
 }
 
+b2c_status b2c_nd_check_chunks(const b2c_schunk *schunk, const b2c_nd *nd, b2c_error *err)
+{
+    b2i_grid grid;
+    NEED(schunk);
+    NEED(nd);
+    B2I_TRY(b2i_grid_make(nd, &grid, err));
+    return b2i_nd_check_chunks(schunk, &grid, err);
+}
+
 /* Takes the lock; who describes the array as it was before somebody else changed it is told so. */
 static b2c_status lock_array(b2c_schunk *schunk, const b2c_nd *nd, b2c_error *err)
 {

@@ -958,6 +958,13 @@ B2C_API B2C_MUST_USE b2c_status b2c_nd_open(const b2c_schunk *schunk, b2c_nd *nd
                                             const void **dtype, size_t *dtype_len, b2c_error *err);
 
 /*
+ * Whether the chunks of an array are as many, and each of the size, that its shapes ask for; none
+ * is read.  B2C_E_TRUNCATED: there are too few; B2C_E_CORRUPT.
+ */
+B2C_API B2C_MUST_USE b2c_status b2c_nd_check_chunks(const b2c_schunk *schunk, const b2c_nd *nd,
+                                                    b2c_error *err);
+
+/*
  * Reads the box start[d], start[d] + step[d], … (count[d] items, step >= 1)
  * into dst as a C-ordered array of shape count, touching only the blocks
  * needed.  B2C_E_RANGE when the box leaves the shape, B2C_E_OUTPUT_SIZE.

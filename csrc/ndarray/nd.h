@@ -44,6 +44,14 @@ typedef struct b2i_item_place {
 b2c_status b2i_grid_locate(const b2i_grid *grid, const uint64_t *coord, b2i_item_place *out,
                            b2c_error *err);
 
+/* Whether the chunks of an array fit its shapes: their number.  B2C_E_TRUNCATED, B2C_E_CORRUPT. */
+b2c_status b2i_grid_check_count(const b2i_grid *grid, uint64_t nchunks, b2c_error *err);
+
+/* That a chunk of the grid is there, and its size; number and sizes of all. */
+b2c_status b2i_nd_check_chunk(const b2c_schunk *schunk, const b2i_grid *grid, uint64_t nchunk,
+                              b2c_error *err);
+b2c_status b2i_nd_check_chunks(const b2c_schunk *schunk, const b2i_grid *grid, b2c_error *err);
+
 /* Coordinates of the i-th cell of a C-ordered grid of n[0…ndim) cells. */
 void b2i_unrank(uint32_t ndim, const uint64_t *n, uint64_t i, uint64_t *coord);
 
@@ -236,10 +244,6 @@ void b2i_select_put(const b2i_chunk_part *chunk, const b2i_block_rows *rows, uin
 /* Puts one item to all places of a block that are selected. */
 void b2i_select_spread(const b2i_chunk_part *chunk, const b2i_block_rows *rows, uint8_t *block,
                        const uint8_t *item);
-
-/* That chunk n is there and has the size which the grid asks for. */
-b2c_status b2i_nd_check_chunk(const b2c_schunk *schunk, const b2i_grid *grid, uint64_t nchunk,
-                              b2c_error *err);
 
 /* Below this many bytes of blocks, or of data to be copied, the caller does it alone. */
 #define B2I_ND_SERIAL_NBYTES ((uint64_t)256 * 1024)

@@ -129,6 +129,18 @@ b2c_status b2i_grid_make(const b2c_nd *nd, b2i_grid *out, b2c_error *err)
     return B2C_OK;
 }
 
+b2c_status b2i_grid_check_count(const b2i_grid *g, uint64_t nchunks, b2c_error *err)
+{
+    if (nchunks == g->chunk_total) {
+        return B2C_OK;
+    }
+    bool few = nchunks < g->chunk_total;
+    return b2i_fail_sizes(err, few ? B2C_E_TRUNCATED : B2C_E_CORRUPT, B2C_NO_OFFSET,
+                          few ? "the array has fewer chunks than its shape asks for"
+                              : "the array has more chunks than its shape asks for",
+                          g->chunk_total, nchunks);
+}
+
 b2c_status b2i_grid_locate(const b2i_grid *g, const uint64_t *coord, b2i_item_place *out,
                            b2c_error *err)
 {

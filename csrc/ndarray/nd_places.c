@@ -50,11 +50,9 @@ static b2c_status make_place(const b2i_grid *g, const uint64_t *coord, uint64_t 
     b2i_item_place place;
     B2I_TRY(b2i_grid_locate(g, coord, &place, err));
     if (place.nchunk >= nchunks) {
-        (void)b2i_fail_sizes(err, B2C_E_TRUNCATED, B2C_NO_OFFSET,
-                             "the array has fewer chunks than its shape asks for", g->chunk_total,
-                             nchunks);
+        b2c_status st = b2i_grid_check_count(g, nchunks, err); /* of the whole array */
         b2i_err_chunk(err, (int64_t)place.nchunk);
-        return B2C_E_TRUNCATED;
+        return st;
     }
     out->key = place.nchunk * g->block_total + place.block; /* < 2^28 * 2^31 */
     out->at = place.at;

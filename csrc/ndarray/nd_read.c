@@ -42,9 +42,7 @@ b2c_status b2i_nd_check_chunk(const b2c_schunk *s, const b2i_grid *g, uint64_t n
 {
     b2c_status st = B2C_OK;
     if (nchunk >= s->now.nchunks) {
-        st = b2i_fail_sizes(err, B2C_E_TRUNCATED, B2C_NO_OFFSET,
-                            "the array has fewer chunks than its shape asks for", g->chunk_total,
-                            s->now.nchunks);
+        st = b2i_grid_check_count(g, s->now.nchunks, err);
     } else if (b2i_schunk_chunk_nbytes(s, nchunk) != g->chunk_nbytes) {
         st = b2i_fail_sizes(err, B2C_E_CORRUPT, B2C_NO_OFFSET,
                             "a chunk does not have the size that the array's shapes ask for",
@@ -54,6 +52,18 @@ b2c_status b2i_nd_check_chunk(const b2c_schunk *s, const b2i_grid *g, uint64_t n
         b2i_err_chunk(err, (int64_t)nchunk);
     }
     return st;
+}
+
+b2c_status b2i_nd_check_chunks(const b2c_schunk *s, const b2i_grid *g, b2c_error *err)
+{
+    uint64_t n = s->now.nchunks;
+    /* Of a super-chunk of equal chunks only the last can be smaller. */
+    uint64_t step = s->now.ends == NULL && n > 1 ? n - 1 : 1;
+    B2I_TRY(b2i_grid_check_count(g, n, err));
+    for (uint64_t i = 0; i < n; i += step) {
+        B2I_TRY(b2i_nd_check_chunk(s, g, i, err));
+    }
+    return B2C_OK;
 }
 
 /* ---- blocks of one chunk ---- */

@@ -220,17 +220,7 @@ static b2c_status check_stored(const b2c_schunk *s, const b2c_nd *nd, const b2i_
         return b2i_fail_field(err, B2C_E_ARGUMENT, B2C_NO_OFFSET, "nd",
                               "not the shapes of the stored array");
     }
-    if (s->now.nchunks != g->chunk_total) {
-        return b2i_fail_sizes(err, B2C_E_CORRUPT, B2C_NO_OFFSET,
-                              "the array has not as many chunks as its shape asks for",
-                              g->chunk_total, s->now.nchunks);
-    }
-    if (s->now.chunksize > 0 && s->now.nbytes % (uint64_t)s->now.chunksize != 0) {
-        return b2i_fail_sizes(err, B2C_E_CORRUPT, B2C_NO_OFFSET,
-                              "the last chunk of the array is shorter than the others",
-                              s->now.nchunks * (uint64_t)s->now.chunksize, s->now.nbytes);
-    }
-    return B2C_OK;
+    return b2i_nd_check_chunks(s, g, err);
 }
 
 /* b2i_nd_resize(), of which those who write all new items need not have them cleared. */

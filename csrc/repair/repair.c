@@ -165,10 +165,8 @@ static b2c_status read_grid(repair_job *j, const b2i_meta *meta, b2i_grid *grid,
         return b2i_fail_sizes(why, B2C_E_LIMIT, B2C_NO_OFFSET,
                               "the array has more chunks than the limit", max, grid->chunk_total);
     }
-    if (j->found.has_index && grid->chunk_total != now->nchunks) {
-        return b2i_fail_sizes(why, B2C_E_CORRUPT, B2C_NO_OFFSET,
-                              "the array's shape does not fit the number of its chunks",
-                              now->nchunks, grid->chunk_total);
+    if (j->found.has_index) {
+        B2I_TRY(b2i_grid_check_count(grid, now->nchunks, why));
     }
     return check_sizes(j, grid->chunk_total, grid->chunk_nbytes, why);
 }

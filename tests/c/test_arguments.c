@@ -539,6 +539,8 @@ static void test_shapes(void)
     REFUSED(b2c_nd_from_schunk(NULL, &bad, &err));
     REFUSED(b2c_nd_from_schunk(array, NULL, &err));
     FAILS(B2C_E_NOT_FOUND, b2c_nd_from_schunk(s, &bad, &err));
+    REFUSED(b2c_nd_check_chunks(NULL, &nd, &err));
+    REFUSED(b2c_nd_check_chunks(array, NULL, &err));
     const void *dtype;
     REFUSED(b2c_nd_open(NULL, &bad, &dtype, &len, &err));
     REFUSED(b2c_nd_open(array, NULL, &dtype, &len, &err));

@@ -476,6 +476,30 @@ static void test_append(void)
     }
 }
 
+/* Chunks that are too few, too many, or of another size than the others. */
+static void test_chunks_that_do_not_fit(void)
+{
+    b2c_nd nd = { sizeof nd, 1, 1, { 100 }, { 40 }, { 40 } };
+    b2c_schunk *s = new_array(&nd);
+    uint8_t src[120] = { 1, 2, 3 };
+    b2c_error err;
+    CHECK_EQ(b2c_nd_append_chunks(s, ctx, &nd, 0, 2, src, 80, NULL), B2C_OK);
+    CHECK_EQ(b2c_nd_check_chunks(s, &nd, &err), B2C_E_TRUNCATED);
+    CHECK(err.expected == 3 && err.actual == 2);
+    CHECK_EQ(b2c_nd_append_chunks(s, ctx, &nd, 2, 1, src, 20, NULL), B2C_OK);
+    CHECK_EQ(b2c_nd_check_chunks(s, &nd, &err), B2C_OK);
+    CHECK_EQ(b2c_schunk_update(s, ctx, 2, src, 39, NULL), B2C_OK);
+    CHECK_EQ(b2c_nd_check_chunks(s, &nd, &err), B2C_E_CORRUPT);
+    CHECK(err.chunk == 2 && err.expected == 40 && err.actual == 39);
+    CHECK_EQ(b2c_schunk_append(s, ctx, src, 40, NULL), B2C_OK); /* now sizes vary */
+    CHECK_EQ(b2c_nd_check_chunks(s, &nd, &err), B2C_E_CORRUPT);
+    CHECK(err.chunk == B2C_NO_NUMBER && err.expected == 3 && err.actual == 4);
+    nd.shape[0] = 160;
+    CHECK_EQ(b2c_nd_check_chunks(s, &nd, &err), B2C_E_CORRUPT);
+    CHECK(err.chunk == 2 && err.expected == 40 && err.actual == 39);
+    b2c_schunk_free(s);
+}
+
 static void test_resize_errors(void)
 {
     b2c_nd nd = { sizeof nd, 1, 1, { 100 }, { 50 }, { 50 } };
@@ -485,7 +509,7 @@ static void test_resize_errors(void)
     b2c_nd other = nd;
     b2c_error err;
     CHECK_EQ(b2c_nd_append_chunks(s, ctx, &nd, 0, 1, src, 50, NULL), B2C_OK);
-    CHECK_EQ(b2c_nd_resize(s, ctx, &nd, &shape, &err), B2C_E_CORRUPT); /* a chunk is missing */
+    CHECK_EQ(b2c_nd_resize(s, ctx, &nd, &shape, &err), B2C_E_TRUNCATED); /* a chunk is missing */
     CHECK(err.expected == 2 && err.actual == 1);
     CHECK_EQ(b2c_nd_append_chunks(s, ctx, &nd, 1, 1, src, 50, NULL), B2C_OK);
     other.shape[0] = 99;
@@ -1050,6 +1074,7 @@ int main(void)
     test_write();
     test_resize();
     test_append();
+    test_chunks_that_do_not_fit();
     test_resize_errors();
     test_columns_without_memory();
     test_columns_of_any_step_and_kind();

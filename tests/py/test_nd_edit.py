@@ -380,7 +380,7 @@ def test_an_array_whose_last_chunk_is_short_keeps_its_shape():
     s = schunk_with({"b2nd": array_meta("<i4", 4, n=8, chunk=4)}, data=bytes(range(16)))
     s.append_data(bytes(12))  # schunk_with() has made bytes, not items of four
     b = b2.ndarray_from_cframe(s.to_cframe(), copy=True)
-    with pytest.raises(b2.CorruptError, match="last chunk of the array is shorter"):
+    with pytest.raises(b2.CorruptError, match=r"the array's shapes ask for .*chunk 1\): expected 16, not 12"):
         b.resize((16,))
     assert (b.shape, b.dtype) == ((8,), "<i4")
     assert b[:4].tobytes() == bytes(range(16))
