@@ -286,6 +286,7 @@ b2c_status b2i_nd_append(b2c_schunk *schunk, b2c_ctx *ctx, b2c_nd *nd, uint32_t 
                               end.nbytes, src.n);
     }
     B2I_TRY(b2i_schunk_begin_steps(schunk, &steps, err));
+    bool was_half_done = schunk->is_half_done;
     b2c_status st = resize(schunk, ctx, &now, longer.shape, false, err);
     if (st == B2C_OK) {
         st = b2i_nd_write(schunk, ctx, &end, src, err);
@@ -293,6 +294,7 @@ b2c_status b2i_nd_append(b2c_schunk *schunk, b2c_ctx *ctx, b2c_nd *nd, uint32_t 
         bool goes_on = st != B2C_OK && !steps.opened;
         if (goes_on && resize(schunk, ctx, &now, nd->shape, false, NULL) == B2C_OK) {
             steps.edits = schunk->edits;
+            schunk->is_half_done = was_half_done; /* some chunks may have been written */
         }
     }
     B2I_TRY(b2i_schunk_end_steps(schunk, steps, st, err));

@@ -324,9 +324,9 @@ def test_a_resize_that_cannot_be_stored(contiguous, shape, in_transaction, tmp_p
         same(stored[...], want)
 
 
-def half_damaged(want: np.ndarray, path) -> None:
+def half_damaged(want: np.ndarray, path, chunks=(5, 8)) -> None:
     """A file of chunks of which the last cannot be read."""
-    with b2.asarray(want, chunks=(5, 8), blocks=(5, 8), urlpath=path, mode="w") as a:
+    with b2.asarray(want, chunks=chunks, blocks=chunks, urlpath=path, mode="w") as a:
         last = a.schunk.get_chunk(a.schunk.nchunks - 1)
     stored = bytearray(path.read_bytes())
     stored[stored.index(last) + len(last) - 1] ^= 1
@@ -354,6 +354,22 @@ def test_an_edit_that_fails_halfway_in_a_transaction(edit, tmp_path):
     with b2.open(path) as a:
         assert a.shape == want.shape
         same(a[1:15], want[1:15])
+
+
+def test_an_append_that_fails_halfway_in_a_transaction(tmp_path):
+    """The array is as it was before, and the transaction goes on."""
+    want = np.random.default_rng(0).integers(0, 1 << 30, (19, 8)).astype("<i4")
+    path = tmp_path / "a.b2nd"
+    half_damaged(want, path, (5, 4))
+    with b2.open(path, mode="a") as a, a.schunk.transaction():
+        nchunks = a.schunk.nchunks
+        with pytest.raises(b2.ChecksumError):
+            a.append(np.ones((9, 8), "<i4"), axis=0)
+        assert (a.shape, a.schunk.nchunks) == (want.shape, nchunks)
+        a[0] = want[0] = 5
+    with b2.open(path) as a:
+        assert a.shape == want.shape
+        same(a[:15], want[:15])
 
 
 def test_an_append_that_fails_in_a_transaction():
