@@ -1,7 +1,7 @@
 /*
  * fuzz_array.c: writes to an array that somebody else made, which may be damaged, and other shapes
- * of it.  Its items are at any time those of a plain copy that the same was done to; one that fails
- * leaves all as it was.
+ * of it, also with new items.  Its items are at any time those of a plain copy that the same was
+ * done to; one that fails leaves all as it was.
  * Input: u8 options, u8 number of edits, EDIT_LEN bytes for each, then as in fuzz_place.h.
  * SPDX-License-Identifier: BSD-3-Clause
  */
@@ -10,7 +10,7 @@
 
 enum { MAX_DIM = 16, MAX_BYTES = 1 << 14, MAX_EDITS = 12, EDIT_LEN = 4, MAX_AXIS = 40 };
 enum { LOCKED = 1, COPIED = 2, MAPPED = 4, UNVERIFIED = 8, COMMITS = 16 };
-enum { WRITE, PLACES = 3, LISTS = 5, RESIZE = 6, BEGIN = 9, END, FLUSH, COMPACT, SETTLE, NOPS };
+enum { WRITE, PLACES = 3, LISTS = 5, RESIZE, BEGIN = 9, END, FLUSH, COMPACT, SETTLE, APPEND, NOPS };
 
 typedef struct edit {
     unsigned op, a, b, c;
@@ -291,12 +291,31 @@ static b2c_status write_lists(b2c_schunk *s, const edit *e, model *m, b2c_error 
     return b2c_nd_write_places(s, fuzz_ctx(), &m->nd, &places, content, n * size, err);
 }
 
-static b2c_status resize(b2c_schunk *s, const edit *e, model *m, b2c_error *err)
+/* The model in another shape; new items are zeros. */
+static void reshape(model *m, const b2c_nd *now)
 {
     static model old;
     uint64_t coord[MAX_DIM] = { 0 };
-    b2c_nd nd = m->nd, now = m->nd;
-    size_t size = nd.itemsize;
+    size_t size = now->itemsize;
+    old = *m;
+    m->nd = *now;
+    m->nitems = product(now->shape, now->ndim);
+    for (size_t i = 0; i < m->nitems; i++, advance(coord, now->shape, now->ndim)) {
+        bool is_old = true, has_old = !old.is_whole; /* items of a chunk that may be damaged */
+        for (uint32_t d = 0; d < now->ndim; d++) {
+            is_old = is_old && coord[d] < old.nd.shape[d];
+            has_old = has_old && coord[d] - coord[d] % now->chunks[d] < old.nd.shape[d];
+        }
+        size_t at = is_old ? number_of(&old.nd, coord) : 0;
+        m->is_known[i] = is_old ? old.is_known[at] : has_old ? MAYBE : YES;
+        memset(m->items + i * size, 0, size);
+        memcpy(m->items + i * size, old.items + at * size, is_old ? size : 0);
+    }
+}
+
+static b2c_status resize(b2c_schunk *s, const edit *e, model *m, b2c_error *err)
+{
+    b2c_nd nd = m->nd, old = m->nd, now = m->nd;
     for (uint32_t d = 0; d < nd.ndim; d++) {
         if ((d == e->a % nd.ndim || e->c >= 128) && now.chunks[d] > 0) {
             now.shape[d] = choose(e, d, 1) % MAX_AXIS;
@@ -305,22 +324,51 @@ static b2c_status resize(b2c_schunk *s, const edit *e, model *m, b2c_error *err)
     if (!fits(&now)) {
         return B2C_E_LIMIT;
     }
-    old = *m;
-    m->nd = now;
-    m->nitems = product(now.shape, now.ndim);
-    for (size_t i = 0; i < m->nitems; i++, advance(coord, now.shape, now.ndim)) {
-        bool is_old = true, has_old = !old.is_whole; /* items of a chunk that may be damaged */
-        for (uint32_t d = 0; d < now.ndim; d++) {
-            is_old = is_old && coord[d] < old.nd.shape[d];
-            has_old = has_old && coord[d] - coord[d] % now.chunks[d] < old.nd.shape[d];
-        }
-        size_t at = is_old ? number_of(&old.nd, coord) : 0;
-        m->is_known[i] = is_old ? old.is_known[at] : has_old ? MAYBE : YES;
-        memset(m->items + i * size, 0, size);
-        memcpy(m->items + i * size, old.items + at * size, is_old ? size : 0);
-    }
+    reshape(m, &now);
     b2c_status st = b2c_nd_resize(s, fuzz_ctx(), &nd, now.shape, err);
-    FUZZ_ALWAYS(memcmp(&nd, st == B2C_OK ? &now : &old.nd, sizeof nd) == 0);
+    FUZZ_ALWAYS(memcmp(&nd, st == B2C_OK ? &now : &old, sizeof nd) == 0);
+    return st;
+}
+
+/* What is no append: too many items for an axis, or no axis. */
+static b2c_status append_wrongly(b2c_schunk *s, const edit *e, const model *m, b2c_error *err)
+{
+    b2c_nd nd = m->nd;
+    uint32_t ndim = nd.ndim, axis = e->a % (ndim + 1);
+    uint64_t n = axis == ndim ? 1 : UINT64_MAX - e->b * (uint64_t)e->b;
+    b2c_status st = b2c_nd_append(s, fuzz_ctx(), &nd, axis, n, content, e->c, err);
+    FUZZ_ALWAYS(st != B2C_OK && memcmp(&nd, &m->nd, sizeof nd) == 0);
+    return st;
+}
+
+static b2c_status append(b2c_schunk *s, const edit *e, model *m, b2c_error *err)
+{
+    uint64_t index[MAX_DIM] = { 0 }, coord[MAX_DIM], count[MAX_DIM];
+    b2c_nd nd = m->nd, old = m->nd, now = m->nd;
+    uint32_t ndim = nd.ndim, axis = ndim == 0 ? 0 : e->a % ndim;
+    size_t size = nd.itemsize;
+    uint64_t n = e->b % MAX_AXIS;
+    if (ndim == 0 || nd.chunks[axis] == 0 || e->c % 32 == 31) {
+        return append_wrongly(s, e, m, err);
+    }
+    memcpy(count, nd.shape, sizeof count);
+    count[axis] = n;
+    now.shape[axis] += n;
+    if (!fits(&now)) {
+        return B2C_E_LIMIT;
+    }
+    size_t nitems = product(count, ndim), nbytes = nitems * size;
+    bool is_wrong = e->c % 32 == 30; /* not the bytes of the items */
+    make_content(e, nbytes);
+    reshape(m, &now);
+    for (size_t i = 0; i < nitems; i++, advance(index, count, ndim)) {
+        memcpy(coord, index, sizeof coord);
+        coord[axis] += old.shape[axis];
+        put(m, coord, content + i * size);
+    }
+    b2c_status st = b2c_nd_append(s, fuzz_ctx(), &nd, axis, n, content, nbytes + is_wrong, err);
+    FUZZ_ALWAYS(st != B2C_OK || !is_wrong);
+    FUZZ_ALWAYS(memcmp(&nd, st == B2C_OK ? &now : &old, sizeof nd) == 0);
     return st;
 }
 
@@ -347,6 +395,8 @@ static b2c_status make(b2c_schunk *s, const edit *e, model *m, b2c_error *err)
         return b2c_schunk_compact(s, err);
     case SETTLE:
         return b2c_schunk_settle(s, err);
+    case APPEND:
+        return append(s, e, m, err);
     default:
         return write_box(s, e, m, err);
     }
@@ -356,7 +406,8 @@ static b2c_status make(b2c_schunk *s, const edit *e, model *m, b2c_error *err)
 
 typedef struct state {
     model now, committed;
-    bool in_transaction, is_broken, is_failed;
+    bool in_transaction, is_failed;
+    int is_broken; /* the transaction, by a failure halfway: NO, YES or MAYBE */
 } state;
 
 static void step(b2c_schunk *s, const edit *e, state *t)
@@ -372,22 +423,26 @@ static void step(b2c_schunk *s, const edit *e, state *t)
     }
     FUZZ_REQUIRE(look(s, &found, e));
     if (st == B2C_OK) {
-        FUZZ_REQUIRE(!t->is_broken || op != END || is_rollback);
+        FUZZ_REQUIRE(t->is_broken != YES || op != END || is_rollback);
         FUZZ_REQUIRE(is_same(&found, &wanted));
     } else if (!is_same(&found, &t->now)) {
         if (op == END && t->is_broken) {
             FUZZ_REQUIRE(is_same(&found, &t->committed)); /* there was nothing else to do */
         } else if (t->in_transaction && op != END) {
-            t->is_broken = true; /* it can only be rolled back */
+            FUZZ_REQUIRE(op != APPEND || t->is_broken); /* it takes itself back */
+            t->is_broken = YES;                         /* it can only be rolled back */
         } else {
             /* the edit was made but could not be stored: no further one is taken */
             FUZZ_REQUIRE(b2c_schunk_append(s, fuzz_ctx(), content, 4, &err) == B2C_E_READ_ONLY);
             t->is_failed = true;
         }
+    } else if (t->in_transaction && op < BEGIN && t->is_broken == NO) {
+        t->is_broken = MAYBE; /* what was done does not show */
     }
     if (op == END) {
         t->is_failed = t->is_failed || (st != B2C_OK && t->in_transaction && !t->is_broken);
-        t->in_transaction = t->is_broken = false;
+        t->in_transaction = false;
+        t->is_broken = NO;
     } else if (op == BEGIN && st == B2C_OK) {
         t->in_transaction = true;
     }
@@ -427,7 +482,8 @@ static void run(const fuzz_place *place, unsigned options, const uint8_t *script
         const uint8_t *p = script + EDIT_LEN * i;
         e = (edit){ p[0], p[1], p[2], p[3] };
         step(s, &e, &t);
-        if (e.op % NOPS >= FLUSH && !t.in_transaction && can_look) {
+        bool stores = e.op % NOPS >= FLUSH && e.op % NOPS < APPEND;
+        if (stores && !t.in_transaction && can_look) {
             check_stored(place->path, &t.committed, &e);
         }
     }

@@ -558,12 +558,14 @@ def others_seeds() -> Seeds:
 
 
 def array_seeds() -> Seeds:
-    """Arrays of both libraries, as files and directories, with some of 14 edits."""
+    """Arrays of both libraries, as files and directories, with some of 14 edits, or with appends."""
     import tempfile
 
     import blosc2c
 
-    rng = random.Random(5)
+    rng, rng_appends = random.Random(5), random.Random(6)
+    resize, begin, end, flush, append = 6, 9, 10, 11, 14
+    appends = (append, append, flush, begin, append, resize, append, end, append)
     arrays = (
         ((5, 7), (4, 5), (3, 2), "<i4"),
         ((40,), (16,), (5,), "<f8"),
@@ -595,6 +597,12 @@ def array_seeds() -> Seeds:
                     for _ in range(10)
                 ]
                 yield f"{i}-{options}", bytes([options, len(edits)]) + b"".join(edits) + seed
+            edits = [
+                bytes([op, rng_appends.randrange(256), rng_appends.randrange(12)])
+                + bytes([rng_appends.choice((0, 1, 77))])
+                for op in appends
+            ]
+            yield f"{i}-appends", bytes([1 << i % 5, len(edits)]) + b"".join(edits) + seed
 
 
 def lock_seeds() -> Seeds:
