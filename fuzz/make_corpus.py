@@ -38,6 +38,11 @@ def ramp(n: int) -> bytes:
     return np.arange(n // 4 + 1, dtype="<i4").tobytes()[:n]
 
 
+def skewed(n: int) -> bytes:
+    """Bytes of which some are frequent, but that seldom repeat."""
+    return np.random.default_rng(3).normal(0, 3, n).astype("i1").tobytes()
+
+
 def compress(data: bytes, filters: list[int] | None = None, **kw: object) -> bytes:
     filters = [1] if filters is None else filters
     return blosc2.compress2(
@@ -88,6 +93,10 @@ def chunk_seeds() -> Seeds:
     for codec in ("LZ4", "ZSTD"):
         data = text(7000)
         yield f"{codec}-dictionary", compress(data, codec=blosc2.Codec[codec], use_dict=True, blocksize=1024)
+    # Literals in four Huffman streams; Zstandard chooses between its two decoders by their number.
+    for decoder, n in (("x1", 960), ("x2", 5120)):
+        kw = {"codec": blosc2.Codec.ZSTD, "typesize": 1, "blocksize": n}
+        yield f"ZSTD-huffman-{decoder}", compress(skewed(n), [], **kw)
     yield "trunc", compress(np.linspace(0, 1, 300).tobytes(), [4], typesize=8)
     yield "bytedelta", compress(ramp(1500), [1, 35])
     yield "memcpy", compress(text(100), clevel=0)
