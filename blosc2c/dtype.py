@@ -5,6 +5,7 @@ SPDX-License-Identifier: BSD-3-Clause
 
 from __future__ import annotations
 
+import ast
 import functools
 import math
 from typing import Any
@@ -172,11 +173,24 @@ def to_text(dtype: np.dtype[Any]) -> str:
     if extension_name(dt):
         return f"|V{dt.itemsize}"
     text = dt.str if dt.fields is None else str(dt)
-    if not _describes(text, dt):
-        text = str(without_records(dt, aligned=False))  # NumPy's text leaves out that inner records are
+    if not (_describes(text, dt) and _is_so_for_numpy(text, dt)):
+        text = str(without_records(dt, aligned=False))  # NumPy's text leaves out which inner records are
         if not _describes(text, dt):
             raise TypeError(f"dtype {dt} has no portable description; view the data as {dt.str}")
     return text
+
+
+def _is_so_for_numpy(text: str, dtype: np.dtype[Any]) -> bool:
+    """Whether other readers, which hand the text of records to NumPy, get this dtype.
+
+    NumPy aligns the records inside of aligned ones, too, which moves fields of those that were not.
+    """
+    if dtype.fields is None:
+        return True
+    try:
+        return bool(np.dtype(ast.literal_eval(text)) == dtype)
+    except _REFUSED:
+        return False
 
 
 def _describes(described: Any, dtype: np.dtype[Any], gaps: bool = False) -> bool:
