@@ -34,7 +34,15 @@ from .building import (
     refuse_same_place,
     with_shapes,
 )
-from .dtype import check_dtype, extension_name, leaves_open, settled, storable, to_array
+from .dtype import (
+    check_dtype,
+    extension_name,
+    is_storable,
+    leaves_open,
+    settled,
+    storable,
+    to_array,
+)
 from .errors import ParameterError
 from .filling import fill_from
 from .handles import again_when_changed
@@ -107,7 +115,7 @@ def _flattened(source: Any, dtype: np.dtype[Any]) -> Any:
     """The source, in C order and of the right dtype when it is an array in memory and small."""
     if not isinstance(source, np.ndarray) or source.nbytes >= 1 << 24:
         return source
-    if source.flags.c_contiguous and source.dtype == dtype.base:
+    if is_storable(source, dtype.base):
         return source
     return storable(np.asarray(source, dtype.base, order="C"))
 

@@ -120,7 +120,7 @@ def packed(values: np.ndarray[Any, Any], dtype: np.dtype[Any] | None = None) -> 
 
 @functools.lru_cache(maxsize=256)
 def _gaps(dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
-    """The bytes of an item that belong to no field."""
+    """The bytes of an item that belong to no field, and to no number."""
     return np.flatnonzero(~_is_used(dtype))
 
 
@@ -128,22 +128,47 @@ def _is_used(dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
     if dtype.subdtype is not None:
         base, shape = dtype.subdtype
         return np.tile(_is_used(base), math.prod(shape))
+    if dtype.char in "gG":
+        return _is_used_of_long(dtype)
     used = np.full(dtype.itemsize, dtype.fields is None)
     for part, at, *_ in (dtype.fields or {}).values():
         used[at : at + part.itemsize] |= _is_used(part)
     return used
 
 
+def _is_used_of_long(dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
+    """A long double of x86 has 10 bytes, and 2 or 6 more behind them so that the next one is aligned."""
+    nbytes, nparts = np.dtype("g").itemsize, 2 if dtype.char == "G" else 1
+    used = np.arange(nbytes) < (10 if np.finfo("g").nmant == 63 else nbytes)
+    return np.tile(used if dtype.isnative else used[::-1], nparts)
+
+
 def storable(values: np.ndarray[Any, Any], dtype: np.dtype[Any] | None = None) -> np.ndarray[Any, Any]:
-    """packed(), with zeros in the gaps between the fields of records.
+    """packed(), with zeros in the gaps between the fields of records, and behind long doubles.
 
     NumPy leaves there what was in memory, which is nobody's to store, and makes other bytes of equal arrays.
     """
     out = packed(values, dtype)
-    if out.dtype.fields is not None and _gaps(out.dtype).size:
+    if (out.dtype.fields is not None or out.dtype.char in "gG") and _gaps(out.dtype).size:
         out = out.copy() if out is values else out
         out.reshape(-1).view(np.uint8).reshape(-1, out.dtype.itemsize)[:, _gaps(out.dtype)] = 0
     return out
+
+
+def is_storable(values: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> bool:
+    """Whether a whole array may be stored byte by byte as it is, as one of this dtype.
+
+    Gaps between fields may hold what somebody has put there.  Behind long doubles there is nothing of anybody.
+    """
+    is_alike = values.flags.c_contiguous and values.dtype == dtype
+    return is_alike and not (dtype.char in "gGV" and _has_long(dtype) and _gaps(dtype).size)
+
+
+@functools.lru_cache(maxsize=256)
+def _has_long(dtype: np.dtype[Any]) -> bool:
+    if dtype.fields is not None:
+        return any(_has_long(field[0]) for field in dtype.fields.values())
+    return dtype.base.char in "gG" if dtype.base.fields is None else _has_long(dtype.base)
 
 
 def extension_name(dtype: np.dtype[Any]) -> str | None:

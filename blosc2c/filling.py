@@ -13,7 +13,7 @@ import numpy as np
 
 from . import _ffi
 from ._ffi import check, ffi, lib, new_error
-from .dtype import storable
+from .dtype import is_storable, storable
 from .errors import ParameterError
 from .partition import grid_of, part_of, slabs
 from .sources import Joined, slab_nitems, stores_like
@@ -33,7 +33,7 @@ def fill_from(array: NDArray, source: Any, takes_over: bool = False) -> None:
 
     takes_over : chunks that the source has as they would be stored here are not decoded
     """
-    if isinstance(source, np.ndarray) and source.dtype == array._dtype and source.flags.c_contiguous:
+    if isinstance(source, np.ndarray) and is_storable(source, array._dtype):
         _append(array, 0, math.prod(grid_of(array._shape, array._chunks)), source)
         return
     if takes_over and isinstance(source, Joined) and _join(array, source.wholes(array._chunks)):

@@ -177,7 +177,7 @@ def _array_fields(array: np.ndarray[Any, Any]) -> dict[str, Any]:
         array = array.astype(dtypes.without_gaps(array.dtype), copy=False)  # which have no description
     stored = dtypes.to_msgpack(array.dtype)
     kind = "str" if isinstance(stored, str) else "descr"
-    return {"dtype": {kind: stored}, "shape": shape, "data": array.tobytes()}
+    return {"dtype": {kind: stored}, "shape": shape, "data": dtypes.storable(array).tobytes()}
 
 
 class _Decoder:

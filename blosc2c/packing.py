@@ -120,7 +120,7 @@ def pack_tensor(tensor: Any, chunksize: int | None = None, **kwargs: Any) -> byt
     kind, arr = _as_array(tensor)
     # The item, not NumPy's folding of 0-d arrays, decides shape and dtype.
     shape, stored = arr.shape, dtypes.to_msgpack(arr.dtype, gaps=True)
-    flat = (arr if arr.flags.c_contiguous else dtypes.storable(arr)).reshape(-1)
+    flat = (arr if dtypes.is_storable(arr, arr.dtype) else dtypes.storable(arr)).reshape(-1)
     if flat.nbytes:
         chunksize = chunksize or min(flat.nbytes, 1 << 28)
         if chunksize > 0:  # else SChunk() refuses it

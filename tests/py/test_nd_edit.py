@@ -157,6 +157,39 @@ def test_whole_arrays_are_stored_byte_by_byte():
     )
 
 
+@pytest.mark.skipif(np.finfo("g").nmant != 63, reason="for long doubles of x86")
+@pytest.mark.parametrize("dtype", ["g", "G", ">g", ">G", [("a", "i1"), ("b", "g", (2,))]], ids=str)
+@pytest.mark.parametrize("layout", [np.s_[:], np.s_[::-1], np.s_[:, 0]], ids=str)
+def test_nothing_is_stored_behind_long_doubles(dtype, layout, tmp_path):
+    """Their 10 bytes take 16, and NumPy leaves in the others what was in memory."""
+    dtype = np.dtype(dtype)
+    dirty = np.frombuffer(b"\xff" * 12 * dtype.itemsize, dtype).reshape(4, 3).copy()
+    clean = np.zeros((4, 3), dtype)
+    if dtype.fields:
+        clean["b"] = dirty["b"] = np.arange(24).reshape(4, 3, 2)
+        clean["a"] = -1
+        gaps = [*range(11, 17), *range(27, 33)]
+    else:
+        clean[...] = dirty[...] = np.arange(12).reshape(4, 3)
+        gaps = [i for i in range(dtype.itemsize) if (i % 16 < 6 if dtype.byteorder == ">" else i % 16 >= 10)]
+    for a in (dirty, clean):
+        a.view("u1").reshape(-1, dtype.itemsize)[:, gaps] = 255 if a is dirty else 0
+    dirty, clean = dirty[layout], np.array(clean[layout], order="C")
+    edited = b2.zeros(dirty.shape, dtype)
+    edited[...] = dirty
+    metas = b2.SChunk()
+    metas.vlmeta["a"] = dirty
+    for got in (
+        b2.asarray(dirty)[...],
+        edited[...],
+        b2.unpack_tensor(b2.pack_tensor(dirty)),
+        np.asarray(metas.vlmeta["a"]),
+    ):
+        assert got.dtype == dtype and got.tobytes() == clean.tobytes()
+    b2.save_array(dirty, tmp_path / "a")
+    assert b2.load_array(tmp_path / "a").tobytes() == clean.tobytes()
+
+
 def test_one_value_takes_no_memory_for_all():
     b = b2.zeros((3000, 1000))
     tracemalloc.start()
