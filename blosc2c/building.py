@@ -35,6 +35,7 @@ from .partition import (
     whole_part,
 )
 from .schunk import ARRAY_META, SChunk, split_storage
+from .sources import OfArrays
 
 _ND_KEYWORDS = ("chunks", "blocks", "cparams", "dparams", "meta", "storage")
 _KEYWORDS = tuple(dict.fromkeys((*_ND_KEYWORDS, *params.field_names(Keeping), "path")))
@@ -209,6 +210,13 @@ def is_source(obj: Any) -> bool:
     except TypeError:  # a dtype of another library
         return False
     return isinstance(obj.shape, tuple) and not isinstance(obj, np.generic)
+
+
+def source_of(obj: Any, make: Callable[[Any], Any] = np.asarray) -> Any:
+    """`obj` as something that can be asked for boxes: itself, or the array that `make` makes of it."""
+    if not is_source(obj):
+        return make(obj)
+    return obj if np.dtype(obj.dtype).subdtype is None else OfArrays(obj)
 
 
 def inherit(source: Any, kwargs: dict[str, Any], dtype: Any = None) -> dict[str, Any]:

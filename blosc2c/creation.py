@@ -28,10 +28,10 @@ from .building import (
     inherit,
     inherit_metas,
     inherit_partition,
-    is_source,
     may_take_over,
     of_items,
     refuse_same_place,
+    source_of,
     with_shapes,
 )
 from .dtype import (
@@ -84,7 +84,7 @@ def asarray(array: Any, copy: bool | None = None, **kwargs: Any) -> NDArray:
     dtype = kwargs.pop("dtype", None)
     if isinstance(array, NDArray):
         return _copy(array, dtype, kwargs)
-    source = array if is_source(array) else to_array(array, dtype)
+    source = source_of(array, lambda values: to_array(values, dtype))
     dt = settled(source.dtype if dtype is None else dtype, source)
     in_memory = isinstance(source, np.ndarray)
     if not in_memory:

@@ -19,9 +19,9 @@ from .building import (
     inherit,
     inherit_metas,
     inherit_partition,
-    is_source,
     may_take_over,
     refuse_same_place,
+    source_of,
     with_shapes,
 )
 from .creation import asarray
@@ -87,7 +87,7 @@ def reshape(src: Any, shape: Any, c_order: bool = True, **kwargs: Any) -> NDArra
     ------
     ValueError : the number of items differs
     """
-    sources, source = Sources(src), src if is_source(src) else np.asarray(src)
+    sources, source = Sources(src), source_of(src)
     shape, dt = _full_shape(shape, math.prod(source.shape)), check_dtype(source.dtype)
     if isinstance(src, NDArray):
         refuse_same_place(src, kwargs)
@@ -171,7 +171,7 @@ def permute_dims(arr: Any, axes: Sequence[int] | None = None, **kwargs: Any) -> 
     Raises ParameterError (a ValueError) when `axes` does not name each axis once.  Unless `kwargs` tell
     otherwise chunks and blocks are those of `arr`, in the same order.
     """
-    sources, source = Sources(arr), arr if is_source(arr) else np.asarray(arr)
+    sources, source = Sources(arr), source_of(arr)
     ndim = len(source.shape)
     order = tuple(range(ndim))[::-1] if axes is None else tuple(to_index(a, "each of axes") for a in axes)
     if sorted(a + ndim if a < 0 else a for a in order) != list(range(ndim)):
@@ -188,7 +188,7 @@ def permute_dims(arr: Any, axes: Sequence[int] | None = None, **kwargs: Any) -> 
 
 
 def _ndim_of(x: Any) -> int:
-    return len(x.shape) if is_source(x) else np.ndim(x)  # NumPy would read all of a source without ndim
+    return len(source_of(x).shape)  # NumPy would read all of a source without ndim
 
 
 def transpose(x: Any, **kwargs: Any) -> NDArray:
@@ -214,7 +214,7 @@ def concat(arrays: Sequence[Any], /, axis: int = 0, **kwargs: Any) -> NDArray:
     Chunks, blocks, compression and metalayers are those of the first array unless `kwargs` tell otherwise.
     Stored chunks that fit are taken over without decoding them.
     """
-    parts = [a if is_source(a) else np.asarray(a) for a in arrays]
+    parts = [source_of(a) for a in arrays]
     sources = Sources(*parts)
     if not parts:
         raise ParameterError("concat() needs at least one array")

@@ -47,6 +47,20 @@ class Permuted:
         return permuted
 
 
+class OfArrays:
+    """A source whose items are arrays: their axes come behind those that it says it has."""
+
+    def __init__(self, source: Any) -> None:
+        self.dtype, inner = np.dtype(source.dtype).subdtype or (source.dtype, ())
+        self._source, self._ndim = source, len(source.shape)
+        self.shape: Shape = (*source.shape, *inner)
+
+    def __getitem__(self, box: Slices) -> Array:
+        part = np.asarray(self._source[box[: self._ndim]])
+        inner: Array = part[(slice(None),) * self._ndim + box[self._ndim :]]
+        return inner
+
+
 def stores_like(array: NDArray, other: NDArray) -> bool:
     """Whether chunks of one array may be chunks of the other."""
     same = array._chunks == other._chunks and array._blocks == other._blocks

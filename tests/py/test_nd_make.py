@@ -144,6 +144,20 @@ def test_datasets_of_other_libraries(name, tmp_path):
     made.close()
 
 
+def test_datasets_whose_items_are_arrays(tmp_path):
+    """h5py gives their axes behind those of the dataset, whose shape does not have them."""
+    h5py = importlib.import_module("h5py")
+    with h5py.File(tmp_path / "x.h5", "w") as file:
+        data = file.create_dataset("d", (5,), "(2,3)<f4")
+        data[...] = a = np.arange(30, dtype="<f4").reshape(5, 2, 3)
+        same(b2.asarray(data), a)
+        same(b2.asarray(data, chunks=(2, 2, 2), dtype="<i4"), a.astype("<i4"))
+        same(b2.concat([data, a]), np.concatenate([a, a]))
+        same(b2.reshape(data, (6, 5)), a.reshape(6, 5))
+        same(b2.permute_dims(data), a.transpose())
+        same(b2.matrix_transpose(data), a.swapaxes(1, 2))
+
+
 def test_chunks_whose_blocks_are_in_order_and_others():
     """Where blocks follow each other as the items do, a chunk is compressed from where the items are."""
     a = np.arange(4 * 6 * 8, dtype="<i2").reshape(4, 6, 8)
