@@ -95,24 +95,33 @@ b2c_status b2i_stored_open_bytes(const b2c_schunk *s, const b2i_source *source,
                                                    : b2i_chunk_open(source, limits, out, err);
 }
 
-static b2c_status read_payload_head(const b2c_schunk *s, uint64_t nchunk, b2i_entry entry,
-                                    b2i_chunk_head *head, b2c_error *err)
+/* The header of chunk n, which has a payload, and the bytes that it may have at most. */
+static b2c_status parse_payload_head(const b2c_schunk *s, uint64_t nchunk, b2i_chunk_head *head,
+                                     uint64_t *len, b2c_error *err)
 {
+    b2i_entry entry = b2i_state_entry(&s->now, nchunk);
     b2i_scratch scratch = { 0 };
     b2i_span bytes;
-    uint64_t len;
-    B2I_TRY(b2i_stored_len(s, nchunk, entry, &len, err));
-    size_t n = len < B2C_HEADER_LEN ? (size_t)len : B2C_HEADER_LEN;
+    B2I_TRY(b2i_stored_len(s, nchunk, entry, len, err));
+    size_t n = *len < B2C_HEADER_LEN ? (size_t)*len : B2C_HEADER_LEN;
     b2c_status st = s->store->ops->read(s->store, entry, 0, n, &scratch, &bytes, err);
     if (st == B2C_OK) {
         st = b2i_chunk_head_parse(bytes, &s->limits, head, err);
     }
-    if (st == B2C_OK && head->cbytes > len) {
-        st = b2i_fail_sizes(err, B2C_E_CORRUPT, 12, "the chunk reaches beyond its place", len,
-                            head->cbytes);
-    }
     b2i_scratch_free(&scratch);
     return st;
+}
+
+static b2c_status read_payload_head(const b2c_schunk *s, uint64_t nchunk, b2i_chunk_head *head,
+                                    b2c_error *err)
+{
+    uint64_t len;
+    B2I_TRY(parse_payload_head(s, nchunk, head, &len, err));
+    if (head->cbytes > len) {
+        return b2i_fail_sizes(err, B2C_E_CORRUPT, 12, "the chunk reaches beyond its place", len,
+                              head->cbytes);
+    }
+    return B2C_OK;
 }
 
 /* The first bytes of chunk n, as a header. */
@@ -122,7 +131,7 @@ static b2c_status read_head(const b2c_schunk *s, uint64_t nchunk, b2i_chunk_head
     b2i_entry entry = b2i_state_entry(&s->now, nchunk);
     uint8_t special[B2C_HEADER_LEN];
     if ((entry & B2I_ENTRY_SPECIAL) == 0) {
-        return read_payload_head(s, nchunk, entry, head, err);
+        return read_payload_head(s, nchunk, head, err);
     }
     B2I_TRY(b2i_stored_special(s, nchunk, special, err));
     return b2i_chunk_head_parse(b2i_span_of(special, sizeof special), &s->limits, head, err);
@@ -258,10 +267,12 @@ b2c_status b2i_schunk_get_chunk(const b2c_schunk *s, uint64_t nchunk, uint8_t *d
 
 /* ---- sizes of variable chunks, when a frame is opened ---- */
 
+/* Whether it is within its place is for its readers: it would keep them from all others here. */
 static b2c_status load_size(b2c_schunk *s, uint64_t nchunk, uint64_t *nbytes, b2c_error *err)
 {
     b2i_chunk_head head;
-    b2c_status st = read_head(s, nchunk, &head, err);
+    uint64_t len;
+    b2c_status st = parse_payload_head(s, nchunk, &head, &len, err);
     if (st != B2C_OK) {
         return b2i_schunk_fail_in_chunk(s, nchunk, st, err);
     }

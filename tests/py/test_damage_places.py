@@ -154,3 +154,28 @@ def test_vlmetalayers_after_a_change(tmp_path):
     (problem,) = b2.verify(path).problems
     now = path.read_bytes()
     assert problem.kind == "vlmeta" and problem.offset == list(contents(now))[-1] + 4
+
+
+@pytest.mark.parametrize("contiguous", [True, False])
+def test_a_damaged_size_does_not_keep_others_from_opening(tmp_path, contiguous):
+    """Chunks of several sizes tell theirs when a frame is opened: that one reaches too far is for its readers."""
+    path = tmp_path / "f"
+    parts = [np.random.default_rng(i).integers(0, 9, 100 if i < 5 else 50).astype("<i4") for i in range(6)]
+    with b2.SChunk(400, urlpath=path, contiguous=contiguous, cparams={"typesize": 4}) as s:
+        for part in parts:
+            s.append_data(part)
+        chunk = s.get_chunk(0)
+    file = path if contiguous else path / "00000000.chunk"
+    raw = bytearray(file.read_bytes())
+    raw[raw.index(chunk) + 12] += 16  # of its header: the bytes that it has
+    file.write_bytes(raw)
+    with b2.open(path, "a") as s:
+        s.delete_chunk(4)
+        s.append_data(parts[4])  # behind a shorter one: from now on each has a size of its own
+        s.vlmeta["k"] = 1
+    parts.insert(5, parts.pop(4))
+    with b2.open(path) as s:
+        with pytest.raises(b2.CorruptError):
+            s.decompress_chunk(0)
+        assert s.nchunks == 6 and s.vlmeta["k"] == 1
+        assert all(s.decompress_chunk(i) == parts[i].tobytes() for i in range(1, 6))
