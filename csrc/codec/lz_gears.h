@@ -184,14 +184,17 @@ static inline bool saves_enough(const search *c)
 
 /*
  * The length of segment k.  Where matches may be brief, short trials are enough, as the high gear
- * loses much; and longer segments are faster.
+ * loses much: of periodic items nearly all.  Longer segments are faster.
  */
 static inline size_t length_of(const search *c, const level *lv, unsigned k, size_t segment)
 {
     if (c->is_brief) {
-        return k >= 2 ? MAX_SEGMENT : segment / 4;
+        return k >= 2 ? MAX_SEGMENT : k == 0 && c->period != 0 ? segment / 16 : segment / 4;
     }
     const bool tries = LZ_HAS_BRIEF && lv->patience != NO_HIGH && k < 2;
+    if (tries && segment >= MAX_SEGMENT / 2 && c->made == B2I_MADE_ITEMS && c->p == c->src + 1) {
+        return MAX_SEGMENT / 6;
+    }
     return tries && segment == MAX_SEGMENT ? segment / 2 : segment;
 }
 
@@ -242,6 +245,12 @@ static bool prefers_low(const search *c, const level *lv, unsigned ntrials, cons
     return low_saves(high, low, ntrials < NTRIALS ? CLEARLY : lv->patience);
 }
 
+/* Whether the first trial of the high gear says enough: a short one does of brief matches alone. */
+static inline bool has_tried(const search *c, const tally *high, size_t segment)
+{
+    return c->is_brief || high->in >= (int64_t)(segment / 2);
+}
+
 /* Up to 'end', or a little further, or until enough is saved.  False when that will not fit. */
 static bool search_all(search *c, const level *lv, const uint8_t *end)
 {
@@ -261,7 +270,8 @@ static bool search_all(search *c, const level *lv, const uint8_t *end)
         if (k == 0) {
             memset(tallies, 0, sizeof tallies);
             ntrials = NTRIALS;
-        } else if (k == 2 && prefers_low(c, lv, k, tallies)) {
+        } else if (k == 2 && has_tried(c, &tallies[HIGH], segment) &&
+                   prefers_low(c, lv, k, tallies)) {
             ntrials = k;
         }
         if (lv->patience == NO_HIGH) {

@@ -267,8 +267,8 @@ static void test_highest_level(const b2i_codec *codec)
         }
         size_t high = round_trip(codec, 9, NULL, data, N);
         size_t lower = round_trip(codec, 8, NULL, data, N);
-        /* LZ4 has one: beside some that are longer, some matches may be shorter */
-        const size_t chance = codec->id == B2C_CODEC_LZ4 ? lower / 1000 : 0;
+        /* LZ4 has one: its highest level never strides, which some few data gain by */
+        const size_t chance = codec->id == B2C_CODEC_LZ4 ? lower / 200 : 0;
         CHECK(high > 0 && high <= lower + chance);
         CHECK(kind == 1 || codec->id != B2C_CODEC_ZLIB || high < lower - lower / 8);
     }

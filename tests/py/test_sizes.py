@@ -156,3 +156,15 @@ def test_short_rows_of_bits(name):
         assert blosc2.decompress2(chunk) == data.tobytes()
         sizes.append(len(chunk))
     assert sizes[0] <= sizes[1] * 1.01
+
+
+@pytest.mark.parametrize("nbytes", (1 << 16, 1 << 20))
+def test_periodic_items(nbytes):
+    """Hardly anything is spent on trying a search for long matches where items repeat their high bytes."""
+    data = 1_700_000_000_000_000 + np.cumsum(np.random.default_rng(5).integers(900, 1100, nbytes // 8))
+    sizes = []
+    for lib in (b2, blosc2):
+        chunk = lib.compress2(data, codec=lib.Codec.LZ4, filters=[lib.Filter.NOFILTER], typesize=8)
+        assert blosc2.decompress2(chunk) == data.tobytes()
+        sizes.append(len(chunk))
+    assert sizes[0] <= sizes[1] * 1.01
