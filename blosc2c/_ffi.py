@@ -271,16 +271,24 @@ def buffer_itemsize(data: Any) -> int:
 _from_buffer, _BYTES = ffi.from_buffer, ffi.typeof("char[]")  # found again they cost 100 ns
 
 
+def _holds_objects(dst: Buffer) -> bool:
+    dtype = getattr(dst, "dtype", None)  # what an array holds cannot always be told by a memoryview
+    has = getattr(dtype, "hasobject", None)
+    return "O" in memoryview(dst).format if has is None else bool(has)
+
+
 def out_buffer(dst: Buffer, name: str = "dst") -> Any:
-    """The bytes of a writable C-contiguous buffer."""
+    """The bytes of a writable C-contiguous buffer, but not of Python objects: they would be any pointers."""
     try:
-        if type(dst) is memoryview and dst.nbytes:
-            dst = _held_unseen(dst)
-        return _from_buffer(_BYTES, dst, True)  # require_writable; keywords cost 100 ns
+        held = _held_unseen(dst) if type(dst) is memoryview and dst.nbytes else dst
+        out = _from_buffer(_BYTES, held, True)  # require_writable; keywords cost 100 ns
     except TypeError:
         raise TypeError(f"{name} must be a writable bytes-like object, not {type(dst).__name__}") from None
     except (ValueError, BufferError):
         raise errors.ParameterError(f"{name} must be writable and C-contiguous", field=name) from None
+    if _holds_objects(dst):
+        raise TypeError(f"{name} must not hold Python objects: bytes cannot become pointers to them")
+    return out
 
 
 raw_memory = ffi.new_allocator(should_clear_after_alloc=False)

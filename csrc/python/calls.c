@@ -95,7 +95,7 @@ static PyObject *read_into(calls *self, b2i_turn_read_fn *read, uint64_t number,
     Py_buffer view;
     b2c_error err;
     size_t len = 0;
-    if (!b2i_get_buffer(out, PyBUF_WRITABLE, SERIAL_NBYTES - 1, &view)) {
+    if (!b2i_get_room(out, SERIAL_NBYTES - 1, &view)) {
         return b2i_long_way();
     }
     size_t cap = nbytes == SIZE_MAX ? (size_t)view.len : nbytes;
@@ -267,7 +267,7 @@ static PyObject *run_sized(PyObject *o, b2i_turn_edit_fn *edit, uint64_t number,
     Py_buffer view = { .len = 0 };
     size_t nchunks = 0;
     b2c_error err;
-    if (arg != NULL && !b2i_get_buffer(arg, PyBUF_SIMPLE, SERIAL_NBYTES - 1, &view)) {
+    if (arg != NULL && !b2i_get_buffer(arg, SERIAL_NBYTES - 1, &view)) {
         return b2i_long_way();
     }
     int st = B2I_NOT_FREE;

@@ -11,10 +11,10 @@ PyObject *b2i_compress(PyObject *module, PyObject *const *args, Py_ssize_t nargs
     size_t len = 0;
     b2c_error err;
     (void)module;
-    if (nargs != 2 || !b2i_get_buffer(args[0], PyBUF_SIMPLE, SERIAL_NBYTES - 1, &cparams)) {
+    if (nargs != 2 || !b2i_get_buffer(args[0], SERIAL_NBYTES - 1, &cparams)) {
         return b2i_long_way();
     }
-    if (!b2i_get_buffer(args[1], PyBUF_SIMPLE, SERIAL_NBYTES - 1, &src)) {
+    if (!b2i_get_buffer(args[1], SERIAL_NBYTES - 1, &src)) {
         PyBuffer_Release(&cparams);
         return b2i_long_way();
     }
@@ -69,14 +69,14 @@ PyObject *b2i_decompress(PyObject *module, PyObject *const *args, Py_ssize_t nar
     b2c_error err;
     PyObject *bytes = NULL;
     (void)module;
-    if (nargs < 1 || !b2i_get_buffer(args[0], PyBUF_SIMPLE, PY_SSIZE_T_MAX, &chunk)) {
+    if (nargs < 1 || !b2i_get_buffer(args[0], PY_SSIZE_T_MAX, &chunk)) {
         return b2i_long_way();
     }
     int st = B2I_NOT_FREE;
     Py_ssize_t most = nargs > 2 && args[2] == Py_True ? PY_SSIZE_T_MAX : SERIAL_NBYTES - 1;
     if (nargs == 1) {
         st = run_decompress(&chunk, NULL, &bytes, &err);
-    } else if (b2i_get_buffer(args[1], PyBUF_WRITABLE, most, &out)) {
+    } else if (b2i_get_room(args[1], most, &out)) {
         st = run_decompress(&chunk, &out, NULL, &err);
         PyBuffer_Release(&out);
     }

@@ -7,6 +7,7 @@
 #include "turn.h"
 
 #include <pthread.h>
+#include <string.h>
 
 size_t b2i_default_nbytes = SERIAL_NBYTES - 1;
 size_t b2i_default_chunk_nbytes = SIZE_MAX;
@@ -83,12 +84,42 @@ PyObject *b2i_failure(int st, const b2c_error *err)
     return Py_BuildValue("(iy#)", st, (const char *)err, (Py_ssize_t)sizeof *err);
 }
 
-bool b2i_get_buffer(PyObject *arg, int flags, Py_ssize_t most, Py_buffer *view)
+/* b2i_get_room() of an array whose dtype holds no objects, but cannot be spelled: of dates. */
+static bool get_unspelled(PyObject *array, Py_buffer *view)
 {
-    if (PyObject_GetBuffer(arg, view, flags) != 0) {
+    if (!PyErr_ExceptionMatches(PyExc_ValueError)) {
+        return false;
+    }
+    PyErr_Clear();
+    PyObject *dtype = PyObject_GetAttrString(array, "dtype");
+    PyObject *has_objects = dtype == NULL ? NULL : PyObject_GetAttrString(dtype, "hasobject");
+    const bool got =
+        has_objects == Py_False && PyObject_GetBuffer(array, view, PyBUF_WRITABLE) == 0;
+    Py_XDECREF(has_objects);
+    Py_XDECREF(dtype);
+    return got;
+}
+
+bool b2i_get_buffer(PyObject *arg, Py_ssize_t most, Py_buffer *view)
+{
+    if (PyObject_GetBuffer(arg, view, PyBUF_SIMPLE) != 0) {
         return false;
     }
     if (view->len > most) {
+        PyBuffer_Release(view);
+        return false;
+    }
+    return true;
+}
+
+bool b2i_get_room(PyObject *arg, Py_ssize_t most, Py_buffer *view)
+{
+    if (PyObject_GetBuffer(arg, view, PyBUF_WRITABLE | PyBUF_FORMAT | PyBUF_ND) != 0 &&
+        !get_unspelled(arg, view)) {
+        return false;
+    }
+    const bool has_objects = view->format != NULL && strchr(view->format, 'O') != NULL;
+    if (view->len > most || has_objects) {
         PyBuffer_Release(view);
         return false;
     }

@@ -31,6 +31,8 @@ int PyObject_GetBuffer(PyObject *obj, Py_buffer *view, int flags);
 void PyBuffer_Release(Py_buffer *view);
 #define PyBUF_SIMPLE   0
 #define PyBUF_WRITABLE 1
+#define PyBUF_FORMAT   4
+#define PyBUF_ND       8
 #endif
 
 enum {
@@ -57,6 +59,9 @@ PyObject *b2i_long_way(void);
 PyObject *b2i_failure(int st, const b2c_error *err);
 
 /* A buffer of at most 'most' bytes, to be released; false: b2i_long_way(). */
-bool b2i_get_buffer(PyObject *arg, int flags, Py_ssize_t most, Py_buffer *view);
+bool b2i_get_buffer(PyObject *arg, Py_ssize_t most, Py_buffer *view);
+
+/* The same to be written to: none of Python objects, which bytes are no pointers to. */
+bool b2i_get_room(PyObject *arg, Py_ssize_t most, Py_buffer *view);
 
 #endif

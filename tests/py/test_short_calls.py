@@ -3,6 +3,7 @@
 SPDX-License-Identifier: BSD-3-Clause
 """
 
+import ctypes
 import gc
 import os
 import sys
@@ -433,6 +434,34 @@ def test_a_large_chunk_that_becomes_another_one(monkeypatch):
 
     monkeypatch.setattr(compress, "context", change)
     assert b2.decompress2(chunk) == b2.decompress2(after)
+
+
+@pytest.mark.parametrize("nbytes", (800, 800_000))
+def test_no_bytes_become_pointers(nbytes):
+    """Buffers of Python objects are refused, of short and long results; those of dates are not."""
+    data = np.arange(nbytes // 8)
+    s = b2.SChunk(data=data, chunksize=nbytes)
+    chunk, n = s.get_chunk(0), len(data)
+    calls = {
+        "decompress": lambda dst: b2.decompress(chunk, dst=dst),
+        "decompress2": lambda dst: b2.decompress2(chunk, dst=dst),
+        "decompress_chunk": lambda dst: s.decompress_chunk(0, dst),
+        "get_slice": lambda dst: s.get_slice(0, n, dst),
+    }
+    objects = np.full(n, None)
+    for call in calls.values():
+        for dst in (
+            objects,
+            memoryview(objects),
+            np.full(n, None, [("a", object)]),
+            (ctypes.py_object * n)(),
+        ):
+            with pytest.raises(TypeError, match="must not hold Python objects"):
+                call(dst)
+        for dst in (np.zeros(n, "M8[s]"), np.zeros(n, [("a", "m8[s]")]), memoryview(np.zeros(n, "i8"))):
+            call(dst)
+            assert np.asarray(dst).tobytes() == data.tobytes()
+    assert all(x is None for x in objects)
 
 
 @pytest.mark.skipif(sys.version_info < (3, 12), reason="buffers of classes, PEP 688")
