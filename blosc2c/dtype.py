@@ -18,6 +18,8 @@ from .errors import FormatError
 # What NumPy raises for descriptions that have the right form, and none of which is a defect of ours.
 _REFUSED = (ValueError, TypeError, KeyError, OverflowError, MemoryError, RecursionError, SystemError)
 
+_LONG = np.longdouble, np.clongdouble  # dtype.char does not tell: ml_dtypes has "G", too
+
 
 def check_dtype(dtype: Any) -> np.dtype[Any]:
     """`dtype` as np.dtype, without records; TypeError for those whose items are not plain bytes."""
@@ -128,7 +130,7 @@ def _is_used(dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
     if dtype.subdtype is not None:
         base, shape = dtype.subdtype
         return np.tile(_is_used(base), math.prod(shape))
-    if dtype.char in "gG":
+    if dtype.type in _LONG:
         return _is_used_of_long(dtype)
     used = np.full(dtype.itemsize, dtype.fields is None)
     for part, at, *_ in (dtype.fields or {}).values():
@@ -138,7 +140,7 @@ def _is_used(dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
 
 def _is_used_of_long(dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
     """A long double of x86 has 10 bytes, and 2 or 6 more behind them so that the next one is aligned."""
-    nbytes, nparts = np.dtype("g").itemsize, 2 if dtype.char == "G" else 1
+    nbytes, nparts = np.dtype("g").itemsize, 2 if dtype.kind == "c" else 1
     used = np.arange(nbytes) < (10 if np.finfo("g").nmant == 63 else nbytes)
     return np.tile(used if dtype.isnative else used[::-1], nparts)
 
@@ -149,7 +151,7 @@ def storable(values: np.ndarray[Any, Any], dtype: np.dtype[Any] | None = None) -
     NumPy leaves there what was in memory, which is nobody's to store, and makes other bytes of equal arrays.
     """
     out = packed(values, dtype)
-    if (out.dtype.fields is not None or out.dtype.char in "gG") and _gaps(out.dtype).size:
+    if (out.dtype.fields is not None or out.dtype.type in _LONG) and _gaps(out.dtype).size:
         out = out.copy() if out is values else out
         out.reshape(-1).view(np.uint8).reshape(-1, out.dtype.itemsize)[:, _gaps(out.dtype)] = 0
     return out
@@ -161,14 +163,14 @@ def is_storable(values: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> bool:
     Gaps between fields may hold what somebody has put there.  Behind long doubles there is nothing of anybody.
     """
     is_alike = values.flags.c_contiguous and values.dtype == dtype
-    return is_alike and not (dtype.char in "gGV" and _has_long(dtype) and _gaps(dtype).size)
+    return is_alike and not (_has_long(dtype) and _gaps(dtype).size)
 
 
 @functools.lru_cache(maxsize=256)
 def _has_long(dtype: np.dtype[Any]) -> bool:
     if dtype.fields is not None:
         return any(_has_long(field[0]) for field in dtype.fields.values())
-    return dtype.base.char in "gG" if dtype.base.fields is None else _has_long(dtype.base)
+    return dtype.base.type in _LONG if dtype.base.fields is None else _has_long(dtype.base)
 
 
 def extension_name(dtype: np.dtype[Any]) -> str | None:

@@ -122,6 +122,7 @@ def test_nans(dtype):
 EXTENSIONS = [
     "bfloat16",
     "float8_e4m3fn",
+    "float8_e4m3fnuz",
     "float8_e5m2",
     "float8_e8m0fnu",
     "float4_e2m1fn",
