@@ -207,6 +207,7 @@ def to_text(dtype: np.dtype[Any]) -> str:
     return text
 
 
+@functools.lru_cache(maxsize=256)
 def _is_so_for_numpy(text: str, dtype: np.dtype[Any]) -> bool:
     """Whether other readers, which hand the text of records to NumPy, get this dtype.
 
