@@ -179,3 +179,26 @@ def test_a_damaged_size_does_not_keep_others_from_opening(tmp_path, contiguous):
             s.decompress_chunk(0)
         assert s.nchunks == 6 and s.vlmeta["k"] == 1
         assert all(s.decompress_chunk(i) == parts[i].tobytes() for i in range(1, 6))
+
+
+@pytest.mark.parametrize("contiguous", [True, False])
+def test_no_edit_makes_a_frame_that_cannot_be_opened(tmp_path, contiguous):
+    """Nobody could tell the size of a chunk that did not shrink and whose header tells another length."""
+    path = tmp_path / "f"
+    parts = [np.random.default_rng(i).bytes(400 if i < 5 else 200) for i in range(6)]
+    with b2.SChunk(400, urlpath=path, contiguous=contiguous) as s:
+        for part in parts:
+            s.append_data(part)
+        chunk = s.get_chunk(0)
+    file = path if contiguous else path / "00000000.chunk"
+    raw = bytearray(file.read_bytes())
+    raw[raw.index(chunk) + 12] += 16
+    file.write_bytes(raw)
+    with b2.open(path, "a") as s:
+        s.delete_chunk(4)
+        with pytest.raises(b2.CorruptError, match="memcpy"):
+            s.append_data(parts[4])
+        s.vlmeta["k"] = 1
+    with b2.open(path) as s:
+        assert s.nchunks == 5 and s.vlmeta["k"] == 1
+        assert [s.decompress_chunk(i) for i in range(1, 5)] == [*parts[1:4], parts[5]]
