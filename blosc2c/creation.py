@@ -50,7 +50,7 @@ from .ndarray import Array, NDArray
 from .ndedit import as_items
 from .params import SpecialValue, to_index
 from .partition import fits_format, grid_of, in_order, slab_of, to_shape
-from .sources import ROWS_NBYTES, ByNumber, InStorageOrder, Items, Reshaped
+from .sources import ROWS_NBYTES, ByNumber, InStorageOrder, Items, OfArrays, Reshaped
 
 if TYPE_CHECKING:
     from ._ffi import Buffer
@@ -86,6 +86,8 @@ def asarray(array: Any, copy: bool | None = None, **kwargs: Any) -> NDArray:
         return _copy(array, dtype, kwargs)
     source = source_of(array, lambda values: to_array(values, dtype))
     dt = settled(source.dtype if dtype is None else dtype, source)
+    if isinstance(source, OfArrays) and dt.shape == source.inner:
+        dt = dt.base  # told as the source tells its own
     in_memory = isinstance(source, np.ndarray)
     if not in_memory:
         _adopt_partition(source, dt, kwargs)

@@ -51,9 +51,10 @@ class OfArrays:
     """A source whose items are arrays: their axes come behind those that it says it has."""
 
     def __init__(self, source: Any) -> None:
-        self.dtype, inner = np.dtype(source.dtype).subdtype or (source.dtype, ())
+        items = np.dtype(source.dtype)
+        self.dtype, self.inner = items.base, items.shape
         self._source, self._ndim = source, len(source.shape)
-        self.shape: Shape = (*source.shape, *inner)
+        self.shape: Shape = (*source.shape, *self.inner)
 
     def __getitem__(self, box: Slices) -> Array:
         part = np.asarray(self._source[box[: self._ndim]])

@@ -152,6 +152,8 @@ def test_datasets_whose_items_are_arrays(tmp_path):
         data[...] = a = np.arange(30, dtype="<f4").reshape(5, 2, 3)
         same(b2.asarray(data), a)
         same(b2.asarray(data, chunks=(2, 2, 2), dtype="<i4"), a.astype("<i4"))
+        same(b2.asarray(data, dtype=data.dtype), a)
+        same(b2.asarray(data, dtype="(2,3)<f8"), a.astype("<f8"))
         same(b2.concat([data, a]), np.concatenate([a, a]))
         same(b2.reshape(data, (6, 5)), a.reshape(6, 5))
         same(b2.permute_dims(data), a.transpose())
