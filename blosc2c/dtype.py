@@ -152,7 +152,7 @@ def storable(values: np.ndarray[Any, Any], dtype: np.dtype[Any] | None = None) -
     """
     out = packed(values, dtype)
     if (out.dtype.fields is not None or out.dtype.type in _LONG) and _gaps(out.dtype).size:
-        out = out.copy() if out is values else out
+        out = np.array(out) if out is values else out  # not one of a subclass, such as those with masks
         out.reshape(-1).view(np.uint8).reshape(-1, out.dtype.itemsize)[:, _gaps(out.dtype)] = 0
     return out
 

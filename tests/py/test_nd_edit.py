@@ -179,11 +179,13 @@ def test_nothing_is_stored_behind_long_doubles(dtype, layout, tmp_path):
     edited[...] = dirty
     metas = b2.SChunk()
     metas.vlmeta["a"] = dirty
+    metas.vlmeta["b"] = np.ma.asarray(dirty)
     for got in (
         b2.asarray(dirty)[...],
         edited[...],
         b2.unpack_tensor(b2.pack_tensor(dirty)),
         np.asarray(metas.vlmeta["a"]),
+        np.asarray(metas.vlmeta["b"]),
     ):
         assert got.dtype == dtype and got.tobytes() == clean.tobytes()
     b2.save_array(dirty, tmp_path / "a")
