@@ -19,9 +19,9 @@ from ._ffi import check, ffi, lib, new_error
 from .description import ND
 from .dtype import storable
 from .edit import Editing
-from .errors import Blosc2Error, ParameterError
+from .errors import Blosc2Error, LimitError, ParameterError
 from .indexing import Box, Gather, parse_key, rows_of
-from .partition import Shape, to_shape
+from .partition import MAX_NCHUNKS, Shape, grid_of, to_shape
 from .places import Places
 from .sources import SLAB_NBYTES
 from .views import may_show
@@ -211,9 +211,14 @@ def append(array: NDArray, values: Any, axis: int | None = None) -> int:
 def _longer(array: NDArray, added: Shape, axis: int) -> Shape:
     """The shape that an array has with items of a shape behind its end."""
     shape = array._shape
-    if len(added) != len(shape) or (*added[:axis], shape[axis], *added[axis + 1 :]) != shape:
+    if len(added) != len(shape) or _with(added, axis, shape[axis]) != shape:
         raise ParameterError(f"values of shape {added} do not fit shape {shape} along axis {axis}")
-    return (*shape[:axis], shape[axis] + added[axis], *shape[axis + 1 :])
+    return _with(shape, axis, shape[axis] + added[axis])
+
+
+def _with(shape: Shape, axis: int, n: int) -> Shape:
+    """A shape with another size along an axis."""
+    return (*shape[:axis], n, *shape[axis + 1 :])
 
 
 def _append_at_once(array: NDArray, items: Array, axis: int) -> int:
@@ -236,9 +241,14 @@ def _append_in_parts(array: NDArray, items: Any, axis: int) -> int:
     with holding, array.schunk.transaction():  # until now their shapes might change
         before, added = array.shape, tuple(int(n) for n in items.shape)
         shape = _longer(array, added, axis)
-        resize(array, shape)
+        _check_may_have(array, shape)
+        if math.prod(grid_of(shape, array.chunks)) > MAX_NCHUNKS:  # seen before anything is read
+            raise LimitError(f"shape {shape} has more than {MAX_NCHUNKS} chunks of shape {array.chunks}")
         try:
-            _write_in_parts(array, items, added, axis, before[axis])
+            if 0 in added:
+                resize(array, shape)
+            else:
+                _append_parts(array, items, added, axis)
         except BaseException:
             # A transaction around this one goes on when somebody catches the exception in it.
             with contextlib.suppress(Blosc2Error, OSError):
@@ -247,20 +257,19 @@ def _append_in_parts(array: NDArray, items: Any, axis: int) -> int:
     return shape[axis]
 
 
-def _write_in_parts(array: NDArray, items: Any, shape: Shape, axis: int, start: int) -> None:
-    """Write a source of a shape behind `start` of an axis, whole rows of chunks at a time.
+def _append_parts(array: NDArray, items: Any, shape: Shape, axis: int) -> None:
+    """Append a source of a shape, whole rows of chunks at a time.
 
     The source may show the array itself, and so be larger by now.
     """
-    if 0 in shape:
-        return
     row = math.prod(shape) // shape[axis] * array.itemsize
     step = max(SLAB_NBYTES // row // array.chunks[axis], 1) * array.chunks[axis]
     before, after = (tuple(slice(0, n) for n in part) for part in (shape[:axis], shape[axis + 1 :]))
-    first, n = 0, shape[axis]
+    first, n, start = 0, shape[axis], array.shape[axis]
     while first < n:
         # Up to where a chunk ends, so that each chunk is made once.
         last = min((start + first) // step * step + step - start, n)
         source = (*before, slice(first, last), *after)
-        set_items(array, (*before, slice(start + first, start + last)), items[source])
+        part = fitted(array, items[source], _with(shape, axis, last - first))
+        _append_at_once(array, part, axis)
         first = last

@@ -34,7 +34,7 @@ _MAX_PLANES = 16  # that are compressed each by itself
 CHUNK_NBYTES = 8 << 20
 _MAX_SIZE = (1 << 63) - 1  # of an axis, in items
 _MAX_PART = (1 << 31) - 1  # of a chunk's or block's axis
-_MAX_NCHUNKS = MAX_BUFFERSIZE // 8  # whose index is a chunk
+MAX_NCHUNKS = MAX_BUFFERSIZE // 8  # whose index is a chunk
 
 Shape = tuple[int, ...]
 Part = Callable[[int, int], int]  # of an axis of so many items, up to so many
@@ -198,7 +198,7 @@ def _choose_both(shape: Shape, itemsize: int) -> tuple[Shape, Shape]:
     """Chunks that divide the shape and the blocks in them; if there are none near, chunks of whole blocks."""
     dividing = choose_blocks(shape, itemsize, part=whole_part)
     chunks = _choose_chunks(shape, dividing, itemsize, functools.partial(whole_part, times=1.5))
-    has_too_many = math.prod(grid_of(shape, chunks)) > _MAX_NCHUNKS
+    has_too_many = math.prod(grid_of(shape, chunks)) > MAX_NCHUNKS
     if has_too_many or any(n % c for n, c in zip(shape, chunks, strict=True)):
         blocks = choose_blocks(shape, itemsize)
         return _choose_chunks(shape, blocks, itemsize), blocks

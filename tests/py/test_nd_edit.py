@@ -391,7 +391,8 @@ def test_an_edit_that_fails_halfway_in_a_transaction(edit, tmp_path):
         same(a[1:15], want[1:15])
 
 
-def test_an_append_that_fails_halfway_in_a_transaction(tmp_path):
+@pytest.mark.parametrize("source", [np.asarray, b2.asarray], ids=["array", "lazy"])
+def test_an_append_that_fails_halfway_in_a_transaction(source, tmp_path):
     """The array is as it was before, and the transaction goes on."""
     want = np.random.default_rng(0).integers(0, 1 << 30, (19, 8)).astype("<i4")
     path = tmp_path / "a.b2nd"
@@ -399,7 +400,7 @@ def test_an_append_that_fails_halfway_in_a_transaction(tmp_path):
     with b2.open(path, mode="a") as a, a.schunk.transaction():
         nchunks = a.schunk.nchunks
         with pytest.raises(b2.ChecksumError):
-            a.append(np.ones((9, 8), "<i4"), axis=0)
+            a.append(source(np.ones((9, 8), "<i4")), axis=0)
         assert (a.shape, a.schunk.nchunks) == (want.shape, nchunks)
         a[0] = want[0] = 5
     with b2.open(path) as a:
@@ -424,6 +425,47 @@ def test_an_append_that_fails_in_a_transaction():
         a[0] = want[0] = 3
     same(a[...], want)
     assert a.schunk.nchunks == 4
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+def test_a_later_part_of_an_append_that_fails_in_a_transaction(axis, monkeypatch):
+    """What was appended before is taken back."""
+    monkeypatch.setattr("blosc2c.ndedit.SLAB_NBYTES", 160)
+
+    class Source:
+        shape, dtype = (30, 8) if axis == 0 else (20, 30), np.dtype("<i4")
+
+        def __getitem__(self, key):
+            if key[axis].stop > 15:
+                raise ArithmeticError
+            return np.ones([k.stop - k.start for k in key], "<i4")
+
+    want = np.arange(160, dtype="<i4").reshape(20, 8)
+    a = b2.asarray(want, chunks=(6, 3), blocks=(3, 3))
+    with a.schunk.transaction():
+        nchunks = a.schunk.nchunks
+        with pytest.raises(ArithmeticError):
+            a.append(Source(), axis)
+        assert (a.shape, a.schunk.nchunks) == (want.shape, nchunks)
+        a[0] = want[0] = 3
+    same(a[...], want)
+    a.resize((25, 12))  # what was cut off is not seen again
+    same(a[...], np.pad(want, ((0, 5), (0, 4))))
+
+
+def test_a_source_of_too_many_chunks_is_not_read():
+    class Source:
+        shape, dtype = (1 << 40, 8), np.dtype("<i4")
+
+        def __getitem__(self, key):
+            raise AssertionError
+
+    a = b2.zeros((20, 8), dtype="<i4", chunks=(5, 8), blocks=(5, 8))
+    with a.schunk.transaction():
+        with pytest.raises(b2.LimitError, match="more than 268435451 chunks"):
+            a.append(Source(), 0)
+        a[0] = 1
+    assert a.shape == (20, 8) and a[0, 0] == 1
 
 
 def test_an_array_whose_last_chunk_is_short_keeps_its_shape():

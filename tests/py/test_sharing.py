@@ -363,7 +363,7 @@ def test_two_that_take_from_each_other(tmp_path, monkeypatch, name, locking):
             array.schunk.copy_chunks(source.schunk)
         done.append(array.schunk.nchunks)
 
-    make_meet(monkeypatch, (ndedit, "_write_in_parts"), (Handle, "edit"))
+    make_meet(monkeypatch, (ndedit, "_append_parts"), (Handle, "edit"))
     run_both(take, *zip(made, theirs, strict=True))
     assert sorted(done) == [2, 3]  # the second one takes what the first one has got
     for array in (*made, *theirs):
