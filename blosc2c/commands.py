@@ -41,7 +41,7 @@ LOSSY = (Filter.TRUNC_PREC, Filter.INT_TRUNC)
 
 @contextlib.contextmanager
 def _new_file(path: str, force: bool) -> Iterator[str]:
-    """A temporary name next to `path` that becomes `path` when all went well."""
+    """A temporary name next to `path` that becomes `path` when all went well; failures name `path`."""
     if not path:
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
     if os.path.isdir(path):
@@ -52,8 +52,16 @@ def _new_file(path: str, force: bool) -> Iterator[str]:
         raise UsageError(f"{path} is no regular file, which is all that --force replaces")
     with folder_beside(path) as folder:
         temporary = os.path.join(folder, "new")
-        yield temporary
-        os.replace(temporary, path)
+        try:
+            yield temporary
+            os.replace(temporary, path)
+        except OSError as exc:
+            if exc.filename == temporary:
+                exc.filename = path
+            raise
+        except Blosc2Error as exc:
+            exc.message = exc.message.replace(temporary, path)
+            raise
 
 
 def _output(args: argparse.Namespace, ending: str) -> str:

@@ -56,11 +56,21 @@ def convert(
         if not lib.b2c_codec_available(number_of(cparams.codec)):
             cparams.codec = Codec.ZSTD  # for what is appended later
         storage = Keeping(urlpath=to_path(target), mode=mode, contiguous=contiguous, limits=limits)
+        compiled = cparams.compiled()
+        _check_stored(source, compiled[0])
         metas = {name: source.meta.raw(name) for name in source.meta}
         chunksize = int(source.c_info().chunksize)
-        new = SChunk._new(storage, chunksize, cparams.compiled(), source.dparams, metas)
+        new = SChunk._new(storage, chunksize, compiled, source.dparams, metas)
         with new, new.being_made():
             _copy(source, new)
+
+
+def _check_stored(source: SChunk, cparams: Any) -> None:
+    """CorruptError for parameters that nobody may have: the file tells them, no caller has given them."""
+    err = new_error()
+    with source.handle as ptr:
+        status = lib.b2c_schunk_set_cparams(ptr, cparams, err)
+    check(lib.B2C_E_CORRUPT if status == lib.B2C_E_ARGUMENT else status, err, source.urlpath)
 
 
 def _copy(source: SChunk, new: SChunk) -> None:

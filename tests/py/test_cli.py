@@ -253,6 +253,29 @@ def test_a_filter_that_nobody_knows_is_no_wrong_usage(folder, command):
     assert "filter 255" in bad(command, "odd", cwd=folder, status=1)
 
 
+def test_impossible_parameters_of_a_file_are_no_wrong_usage(folder):
+    cparams = {"typesize": 4, "filters": [b2.Filter.TRUNC_PREC], "filters_meta": [10]}
+    frame = bytearray(b2.SChunk(data=bytes(4000), cparams=cparams, checksums=False).to_cframe())
+    assert frame[79] == 10
+    frame[79] = 0  # bits to keep
+    (folder / "odd").write_bytes(frame)
+    says = bad("convert", "odd", "out.b2frame", cwd=folder, status=1)
+    assert "trunc_prec" in says and "(odd, " in says
+    with pytest.raises(b2.CorruptError) as caught:
+        b2.convert(folder / "odd", folder / "out.b2frame")
+    assert (caught.value.path, caught.value.field) == (str(folder / "odd"), "filters_meta")
+
+
+@pytest.mark.parametrize("command", ["pack big.npy", "convert big.b2nd"])
+def test_the_new_file_is_named_as_the_user_does(folder, command):
+    data = np.random.default_rng(0).integers(0, 256, 100_000, "u1")
+    np.save(folder / "big.npy", data)
+    b2.asarray(data, urlpath=folder / "big.b2nd").close()
+    script = f"ulimit -f 2 && exec {sys.executable} -m blosc2c {command} out"
+    out = subprocess.run(script, shell=True, capture_output=True, text=True, cwd=folder, timeout=120)
+    assert (out.returncode, out.stderr) == (1, "blosc2c: out: File too large\n")
+
+
 def test_a_closed_stdout(folder):
     script = f"exec {sys.executable} -m blosc2c cat a.b2nd >&-"
     out = subprocess.run(script, shell=True, capture_output=True, text=True, cwd=folder, timeout=120)
