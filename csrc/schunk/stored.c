@@ -268,8 +268,14 @@ b2c_status b2i_schunk_get_chunk(const b2c_schunk *s, uint64_t nchunk, uint8_t *d
 /* ---- sizes of variable chunks, when a frame is opened ---- */
 
 /* Whether it is within its place is for its readers: it would keep them from all others here. */
-static b2c_status load_size(b2c_schunk *s, uint64_t nchunk, uint64_t *nbytes, b2c_error *err)
+static b2c_status load_size(const b2c_schunk *s, uint64_t nchunk, uint64_t *nbytes, b2c_error *err)
 {
+    if ((b2i_state_entry(&s->now, nchunk) & B2I_ENTRY_SPECIAL) != 0) {
+        (void)b2i_fail(err, B2C_E_CORRUPT, B2C_NO_OFFSET,
+                       "special chunks of unknown size in a frame of variable chunk sizes");
+        b2i_err_chunk(err, (int64_t)nchunk);
+        return B2C_E_CORRUPT;
+    }
     b2i_chunk_head head;
     uint64_t len;
     b2c_status st = parse_payload_head(s, nchunk, &head, &len, err);
@@ -286,22 +292,19 @@ b2c_status b2i_schunk_load_sizes(b2c_schunk *s, b2c_error *err)
     uint64_t total = 0, unsized = UINT64_MAX;
     for (uint64_t i = 0; i < now->nchunks; i++) {
         uint64_t nbytes = 0;
-        if ((b2i_state_entry(now, i) & B2I_ENTRY_SPECIAL) == 0) {
-            B2I_TRY(load_size(s, i, &nbytes, err));
-        } else if (unsized == UINT64_MAX) {
+        b2c_status st = load_size(s, i, &nbytes, err);
+        bool is_bad = st >= B2C_E_FORMAT && st < B2C_E_MEMORY;
+        if (is_bad && unsized == UINT64_MAX) {
             unsized = i;
         } else {
-            (void)b2i_fail(err, B2C_E_CORRUPT, B2C_NO_OFFSET,
-                           "special chunks of unknown size in a frame of variable chunk sizes");
-            b2i_err_chunk(err, (int64_t)i);
-            return B2C_E_CORRUPT;
+            B2I_TRY(st);
         }
         total += nbytes; /* below 2^28 * 2^31 */
         now->ends[i] = total;
     }
     if (unsized != UINT64_MAX && now->nbytes > total &&
         now->nbytes - total <= s->limits.max_chunk_nbytes) {
-        /* One size that is not stored follows from the others. */
+        /* One size that no chunk tells follows from the others. */
         for (uint64_t i = unsized; i < now->nchunks; i++) {
             now->ends[i] += now->nbytes - total;
         }

@@ -202,3 +202,45 @@ def test_no_edit_makes_a_frame_that_cannot_be_opened(tmp_path, contiguous):
     with b2.open(path) as s:
         assert s.nchunks == 5 and s.vlmeta["k"] == 1
         assert [s.decompress_chunk(i) for i in range(1, 5)] == [*parts[1:4], parts[5]]
+
+
+@pytest.mark.parametrize("contiguous", [True, False])
+def test_one_chunk_without_a_header_does_not_keep_others_from_opening(tmp_path, contiguous):
+    """Of chunks of several sizes, its size follows from those of the others; that of two would not."""
+    path = tmp_path / "f"
+    parts = [np.random.default_rng(i).bytes(n) for i, n in enumerate((100, 400, 200, 300))]
+    with b2.SChunk(0, urlpath=path, contiguous=contiguous) as s:
+        for part in parts:
+            s.append_data(part)
+        chunks = [s.get_chunk(i) for i in range(4)]
+
+    def damage(nchunk: int) -> None:
+        file = path if contiguous else path / f"{nchunk:08X}.chunk"
+        raw = bytearray(file.read_bytes())
+        at = raw.index(chunks[nchunk])
+        raw[at : at + 32] = b"\xff" * 32
+        file.write_bytes(raw)
+
+    damage(1)
+    assert [(p.kind, p.chunk) for p in b2.verify(path).problems] == [("chunk", 1)]
+    with b2.open(path) as s:
+        with pytest.raises(b2.FormatError) as caught:
+            s.decompress_chunk(1)
+        assert caught.value.chunk == 1
+        assert s[500:1000] == b"".join(parts[2:])
+    with b2.open(path, on_damage="fill") as s, pytest.warns(b2.DamageWarning):
+        assert s[:] == parts[0] + bytes(400) + b"".join(parts[2:])
+    with b2.open(path, "a") as s:
+        s.delete_chunk(0)
+        s.append_data(parts[0])
+    with b2.open(path, "a") as s:
+        assert s[400:1000] == b"".join(parts[2:] + parts[:1])
+        s.update_data(0, parts[1])
+    with b2.open(path) as s:
+        assert s[:] == b"".join(parts[1:] + parts[:1])
+    damage(2)
+    b2.open(path).close()
+    damage(3)
+    with pytest.raises(b2.FormatError) as caught:
+        b2.open(path)
+    assert caught.value.chunk in (1, 2)
