@@ -7,6 +7,14 @@
 
 #include "blosc2c.h"
 
+#include <stdbool.h>
+
+/* Whether the stored data are at fault: no argument, memory or system. */
+static inline bool b2i_is_bad_data(b2c_status status)
+{
+    return status >= B2C_E_FORMAT && status < B2C_E_MEMORY;
+}
+
 /* Pass a failure up. */
 #define B2I_TRY(call)                                                                              \
     do {                                                                                           \

@@ -40,10 +40,9 @@ static b2c_status finish(b2c_schunk *s, b2c_error *err)
  */
 static bool is_mixed(const b2c_schunk *s, b2c_status st)
 {
-    bool is_bad = st >= B2C_E_FORMAT && st < B2C_E_MEMORY;
     bool is_open = st == B2C_OK &&
                    (s->store->storage == B2C_STORAGE_DIR || s->now.chunksize == B2I_CHUNKSIZE_VAR);
-    return (is_bad || is_open) && !s->store->ops->is_current(s->store);
+    return (b2i_is_bad_data(st) || is_open) && !s->store->ops->is_current(s->store);
 }
 
 /*

@@ -270,15 +270,13 @@ b2c_status b2i_schunk_get_chunk(const b2c_schunk *s, uint64_t nchunk, uint8_t *d
 /* Whether it is within its place is for its readers: it would keep them from all others here. */
 static b2c_status load_size(const b2c_schunk *s, uint64_t nchunk, uint64_t *nbytes, b2c_error *err)
 {
-    if ((b2i_state_entry(&s->now, nchunk) & B2I_ENTRY_SPECIAL) != 0) {
-        (void)b2i_fail(err, B2C_E_CORRUPT, B2C_NO_OFFSET,
-                       "special chunks of unknown size in a frame of variable chunk sizes");
-        b2i_err_chunk(err, (int64_t)nchunk);
-        return B2C_E_CORRUPT;
-    }
+    bool is_special = (b2i_state_entry(&s->now, nchunk) & B2I_ENTRY_SPECIAL) != 0;
     b2i_chunk_head head;
     uint64_t len;
-    b2c_status st = parse_payload_head(s, nchunk, &head, &len, err);
+    b2c_status st =
+        is_special ? b2i_fail(err, B2C_E_CORRUPT, B2C_NO_OFFSET,
+                              "special chunks of unknown size in a frame of variable chunk sizes")
+                   : parse_payload_head(s, nchunk, &head, &len, err);
     if (st != B2C_OK) {
         return b2i_schunk_fail_in_chunk(s, nchunk, st, err);
     }
@@ -293,8 +291,7 @@ b2c_status b2i_schunk_load_sizes(b2c_schunk *s, b2c_error *err)
     for (uint64_t i = 0; i < now->nchunks; i++) {
         uint64_t nbytes = 0;
         b2c_status st = load_size(s, i, &nbytes, err);
-        bool is_bad = st >= B2C_E_FORMAT && st < B2C_E_MEMORY;
-        if (is_bad && unsized == UINT64_MAX) {
+        if (b2i_is_bad_data(st) && unsized == UINT64_MAX) {
             unsized = i;
         } else {
             B2I_TRY(st);
