@@ -39,6 +39,17 @@ static inline b2c_limits fuzz_limits(void)
     return limits;
 }
 
+/* Whether filters change items when they are written, which need not be read as they were. */
+static inline int fuzz_is_lossy(const b2c_cparams *c)
+{
+    static const uint8_t lossy[] = { B2C_FILTER_TRUNC_PREC, 33 /* ndmean */, 36 /* int_trunc */ };
+    int found = 0;
+    for (size_t i = 0; i < sizeof lossy; i++) {
+        found = found || memchr(c->filters, lossy[i], sizeof c->filters) != NULL;
+    }
+    return found;
+}
+
 /* A context for single-threaded use, kept from input to input as an application would. */
 static inline b2c_ctx *fuzz_ctx(void)
 {

@@ -452,19 +452,6 @@ static void step(b2c_schunk *s, const edit *e, state *t)
     }
 }
 
-/* Items that filters change when they are written need not be those of the model. */
-static bool is_lossy(const b2c_schunk *s)
-{
-    static const uint8_t lossy[] = { B2C_FILTER_TRUNC_PREC, 33 /* ndmean */, 36 /* int_trunc */ };
-    b2c_schunk_info info;
-    bool found = false;
-    b2c_schunk_info_get(s, &info);
-    for (size_t i = 0; i < sizeof lossy; i++) {
-        found = found || memchr(info.cparams.filters, lossy[i], sizeof info.cparams.filters);
-    }
-    return found;
-}
-
 static void run(const fuzz_place *place, unsigned options, const uint8_t *script, size_t nedits)
 {
     static state t;
@@ -490,7 +477,9 @@ static void run(const fuzz_place *place, unsigned options, const uint8_t *script
         return;
     }
     first = t.committed = t.now;
-    nedits = is_lossy(s) ? 0 : nedits;
+    b2c_schunk_info info;
+    b2c_schunk_info_get(s, &info);
+    nedits = fuzz_is_lossy(&info.cparams) ? 0 : nedits; /* the model would keep what they change */
     bool can_look = !(options & (COPIED | UNVERIFIED)); /* what is stored is what is shown */
     for (size_t i = 0; i < nedits; i++) {
         const uint8_t *p = script + EDIT_LEN * i;

@@ -105,11 +105,12 @@ static int is_same(const view *a, const view *b)
 /* Hashes that are equal, but for 0: what could not be read for one of them. */
 static int agree(const uint64_t *a, const uint64_t *b, uint64_t n)
 {
-    int so_far = 1;
     for (uint64_t i = 0; i < n; i++) {
-        so_far = so_far && (a[i] == b[i] || a[i] == 0 || b[i] == 0);
+        if (a[i] != b[i] && a[i] != 0 && b[i] != 0) {
+            return 0;
+        }
     }
-    return so_far;
+    return 1;
 }
 
 static int open_it(const char *path, int mode, b2c_schunk **s)
