@@ -20,6 +20,7 @@ enum {
     MIN_PROBED = 4096,
     MAX_SHORT = 16384,
     SLACK = 16,
+    PRICED = 7,        /* from this level on, the library knows what literals cost */
     DICT_LEVEL = 1,    /* of all frames made with a dictionary */
     TRAIN_FACTOR = 64, /* a dictionary is trained on up to so many times its size */
     MIN_SAMPLES = 16,  /* of the training */
@@ -186,8 +187,7 @@ static b2c_status is_in_vain(b2i_codec_state *state, int clevel, const uint8_t *
                              bool *in_vain)
 {
     enum {
-        PRICED = 7,           /* from this level on, the library knows what literals cost, */
-        LEAST_OF_PRICED = 48, /* and takes matches of two or three where they are cheap */
+        LEAST_OF_PRICED = 48, /* they take matches of two or three where they are cheap */
         LEAST_BITS = 18,
         MIN_TRIED = 16384 /* streams in which trying is worth it */
     };
@@ -232,6 +232,17 @@ static bool has_long_runs(int clevel, const uint8_t *src, size_t n)
     return nends > 0 && nends <= NPIECES * PIECE / MEAN_LEN && nfar > nends * FAR / 2;
 }
 
+/*
+ * Whether the library would store a short stream, since neither codes nor matches save 1/64, which
+ * it finds out at the full effort of the level.  High levels take matches that are not seen here.
+ */
+static bool is_noise(int clevel, const uint8_t *src, size_t n)
+{
+    enum { SHORTEST = 256 };
+    return clevel > 1 && clevel < PRICED && n >= SHORTEST && n < MIN_PROBED &&
+           b2i_short_repeats(src, n) <= n / 128 && b2i_is_flat(src, n, 64);
+}
+
 static b2c_status encode_frame(b2i_codec_state *state, int clevel, const b2i_dict *dict,
                                const uint8_t *src, size_t n, uint8_t *dst, size_t cap,
                                size_t *out_len)
@@ -243,6 +254,9 @@ static b2c_status encode_frame(b2i_codec_state *state, int clevel, const b2i_dic
     clevel = of_plane ? B2I_MAX_CLEVEL : is_far ? clevel - B2I_CLEVEL_FAR : clevel;
     const bool looks =
         !use_dict && !is_far && (clevel == B2I_MAX_CLEVEL || (clevel == 5 && n <= MAX_SHORT));
+    if (!use_dict && is_noise(clevel, src, n)) {
+        return B2C_OK;
+    }
     start easy; /* most of it is not written */
     easy.len = 0;
     if (looks) {

@@ -168,3 +168,21 @@ def test_periodic_items(nbytes):
         assert blosc2.decompress2(chunk) == data.tobytes()
         sizes.append(len(chunk))
     assert sizes[0] <= sizes[1] * 1.01
+
+
+@pytest.mark.parametrize("nrepeats", (0, 1, 4, 16))
+@pytest.mark.parametrize("nvalues", (180, 220, 256))
+@pytest.mark.parametrize("n", (300, 1024, 4000))
+def test_short_noise(n, nvalues, nrepeats):
+    """What would be stored is not searched at the effort of the level, and nothing else is left out."""
+    rng = np.random.default_rng(n + nvalues)
+    data = rng.integers(0, nvalues, n).astype("u1")
+    for _ in range(nrepeats):
+        a, b = rng.integers(0, n - 16, 2)
+        data[a : a + 16] = data[b : b + 16].copy()
+    sizes = []
+    for lib in (b2, blosc2):
+        chunk = lib.compress2(data, filters=[lib.Filter.NOFILTER], typesize=1)
+        assert blosc2.decompress2(chunk) == data.tobytes()
+        sizes.append(len(chunk))
+    assert sizes[0] <= sizes[1] * 1.01
