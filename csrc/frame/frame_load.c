@@ -138,8 +138,9 @@ static b2c_status load_head(b2i_frame_source *f, b2i_span first, bool exact, uin
                             b2i_frame_head *head, b2c_error *err)
 {
     B2I_TRY(b2i_frame_head_parse(first, head, err));
-    B2I_TRY(
-        measure(f, err)); /* once more: a writer may have been busy before the header was read */
+    if (head->frame_len > f->len) { /* a writer may have been busy before the header was read */
+        B2I_TRY(measure(f, err));
+    }
     if (head->frame_len > f->len) {
         return b2i_fail_sizes(err, B2C_E_TRUNCATED, f->len,
                               "the frame is cut short: its header announces more bytes",
