@@ -161,6 +161,9 @@ static bool changes_rarely(const b2i_plan *p)
 int b2i_plan_clevel(const b2i_plan *plan)
 {
     const b2c_cparams *cp = plan->cparams;
+    if (cp->codec == B2C_CODEC_LZ4HC && cp->clevel <= 2) {
+        return B2I_CLEVEL_FINE;
+    }
     bool of_plane = plan->is_split && cp->codec == B2C_CODEC_ZSTD && cp->clevel == 9;
     return of_plane ? B2I_CLEVEL_OF_PLANE : cp->clevel;
 }

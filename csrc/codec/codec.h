@@ -31,11 +31,12 @@ typedef struct b2i_dict b2i_dict;
 enum { B2I_FORMAT_BY_ID = 6 }; /* of codecs that chunk headers name by their number */
 
 /*
- * Levels that only Zstandard knows.  The highest for one of several planes, of which those that
- * shrink most are not worth most of the time; and added to a level below the highest, that what
- * repeats is long and far apart.
+ * Levels that only one codec knows.  Zstandard's highest for one of several planes, of which those
+ * that shrink most are not worth most of the time; and added to one below it, that what repeats is
+ * long and far apart.  LZ4HC's first two, with short matches in short streams: in place of a higher
+ * one they do without, for trials with pieces would find those, and whole streams not.
  */
-enum { B2I_CLEVEL_OF_PLANE = 10, B2I_CLEVEL_FAR = 16 };
+enum { B2I_CLEVEL_OF_PLANE = 10, B2I_CLEVEL_FINE = 11, B2I_CLEVEL_FAR = 16 };
 
 /* From this level on the ratio is what was asked for. */
 enum { B2I_CLEVEL_OF_RATIO = 8 };

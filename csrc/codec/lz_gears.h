@@ -144,7 +144,7 @@ static bool shift_and_search(search *c, const level *lv, gear_kind kind, tally *
                 : !low                                            ? search_high(c, lv, end)
                 : c->own_low != NULL                              ? c->own_low(c, lv, end)
                 : LZ_HAS_BRIEF && c->is_brief && lv->brief[0] > 0 ? search_shortly(c, lv, end)
-                : lv->low_len == PAIRS                            ? search_pairs(c, &lv->low, end)
+                : lv->low_len <= FINE_PAIRS                       ? search_in_pairs(c, lv, end)
                 : lv->low_len == 5                                ? search_low_5(c, lv, end)
                                                                   : search_low_6(c, lv, end);
     /* literals that are pending will be put out one for one, unless a match reaches back to them */
@@ -260,7 +260,7 @@ static bool search_all(search *c, const level *lv, const uint8_t *end)
     tally tallies[NKINDS] = { { 0, 0 } };
     unsigned ntrials = NTRIALS;
     gear_kind kind = HIGH;
-    bool has_low = lv->low_len == PAIRS;
+    bool has_low = lv->low_len <= FINE_PAIRS;
     for (unsigned k = 0; c->p < end && !saves_enough(c);) {
         c->segment = length_of(c, lv, k, segment);
         if (sparse_pays(c, k, &tallies[SPARSE], &tallies[kind])) { /* until it pays no more */

@@ -8,11 +8,11 @@
 #ifndef B2I_LZ_PAIRS_H
 #define B2I_LZ_PAIRS_H
 
-enum {
-    PAIR_LEN = 5,  /* shortest match */
-    FAR_LOG = 13,  /* of the table by eight bytes */
-    NEAR_LOG = 14, /* of that by five */
-};
+/* What a copy of the search is made for. */
+typedef struct pairing {
+    unsigned len;               /* shortest match */
+    unsigned far_log, near_log; /* of the tables by eight bytes, and by so many */
+} pairing;
 
 /* Distance from a position to what a slot held, 0 when that is too far; the slot gets it. */
 static inline size_t swap_slot(uint32_t *slot, uint32_t at)
@@ -38,16 +38,16 @@ static inline size_t capped_more(size_t n, uint64_t word, unsigned skip_log)
 /*
  * The tables of search_pairs() get the first and the last positions of a match of len bytes at p.
  */
-static inline void learn_match(const search *c, const uint8_t *p, size_t len)
+static inline void learn_match(const search *c, const uint8_t *p, size_t len, const pairing of)
 {
     b2i_lz_table *t = c->t;
     const size_t far[] = { 1, 2, len - 3, len - 2 }, near[] = { 1, len - 2, len - 1 };
     const uint32_t at = position(&c->positions, p);
     for (size_t i = 0; i < sizeof far / sizeof far[0]; i++) {
-        t->far[learn_slot(p + far[i], 8, FAR_LOG)] = at + (uint32_t)far[i];
+        t->far[learn_slot(p + far[i], 8, of.far_log)] = at + (uint32_t)far[i];
     }
     for (size_t i = 0; i < sizeof near / sizeof near[0]; i++) {
-        t->near[learn_slot(p + near[i], PAIR_LEN, NEAR_LOG)] = at + (uint32_t)near[i];
+        t->near[learn_slot(p + near[i], of.len, of.near_log)] = at + (uint32_t)near[i];
     }
 }
 
@@ -55,10 +55,11 @@ static inline void learn_match(const search *c, const uint8_t *p, size_t len)
  * search_segment() with more effort: two tables, for long matches and for short ones, and after a
  * short one a look for a longer one at the next position.
  */
-static B2I_LZ_APART bool search_pairs(search *state, const gear *g, const uint8_t *end)
+B2I_LZ_TEMPLATE bool search_pairs(search *state, const gear *g, const pairing of,
+                                  const uint8_t *end)
 {
     search c = *state;
-    const unsigned skip_log = g->skip_log, unused = 64 - 8 * PAIR_LEN;
+    const unsigned skip_log = g->skip_log, unused = 64 - 8 * of.len;
     const uint8_t *p = c.p, *match_end = c.src_end - LZ_LAST_LITERALS;
     const bool spreads = LZ_AVOIDS_NEAR && is_near(c.distance);
     habits lately = { 0, 0, 0, 0 };
@@ -69,16 +70,16 @@ static B2I_LZ_APART bool search_pairs(search *state, const gear *g, const uint8_
         if (b2i_lz_is_run(p)) {
             len = 4 + b2i_lz_equal(p + 4, p + 3, match_end);
         } else {
-            size_t far = swap_slot(&c.t->far[b2i_lz_hash(word, 8, FAR_LOG)], at);
-            size_t near = swap_slot(&c.t->near[b2i_lz_hash(word, PAIR_LEN, NEAR_LOG)], at);
+            size_t far = swap_slot(&c.t->far[b2i_lz_hash(word, 8, of.far_log)], at);
+            size_t near = swap_slot(&c.t->near[b2i_lz_hash(word, of.len, of.near_log)], at);
             distance = far;
             if (far != 0 && b2i_ld64le(p - far) == word) {
                 len = 8 + b2i_lz_equal(p + 8, p + 8 - far, match_end);
             } else if (near != 0 && (b2i_ld64le(p - near) ^ word) << unused == 0) {
                 distance = near;
-                len = PAIR_LEN + b2i_lz_equal(p + PAIR_LEN, p + PAIR_LEN - near, match_end);
+                len = of.len + b2i_lz_equal(p + of.len, p + of.len - near, match_end);
                 const uint64_t next = b2i_ld64le(p + 1);
-                far = swap_slot(&c.t->far[b2i_lz_hash(next, 8, FAR_LOG)], at + 1);
+                far = swap_slot(&c.t->far[b2i_lz_hash(next, 8, of.far_log)], at + 1);
                 if (far != 0 && p + 1 < end && b2i_ld64le(p + 1 - far) == next) {
                     size_t longer = 8 + b2i_lz_equal(p + 9, p + 9 - far, match_end);
                     if (longer > len) {
@@ -111,13 +112,44 @@ static B2I_LZ_APART bool search_pairs(search *state, const gear *g, const uint8_
         p += len;
         c.anchor = p;
         if (p < end) {
-            learn_match(&c, p - len - back, len + back);
+            learn_match(&c, p - len - back, len + back, of);
         }
     }
     c.is_sparse = LZ_HAS_SPARSE && seems_sparse(&lately, (size_t)(p - state->p));
     c.p = p;
     *state = c;
     return true;
+}
+
+static B2I_LZ_APART bool search_pairs_5(search *c, const gear *g, const uint8_t *end)
+{
+    return search_pairs(c, g, (pairing){ 5, 13, 14 }, end);
+}
+
+static B2I_LZ_APART bool search_pairs_4(search *c, const gear *g, const uint8_t *end)
+{
+    return search_pairs(c, g, (pairing){ 4, 13, 14 }, end);
+}
+
+/* With tables that leave the other data in the nearest cache. */
+static B2I_LZ_APART bool search_short_pairs(search *c, const gear *g, const uint8_t *end)
+{
+    return search_pairs(c, g, (pairing){ 4, 11, 11 }, end);
+}
+
+/*
+ * Matches of four bytes make categories, prices and pixels up to a sixth smaller where filters have
+ * made bytes or bits of them; in items, longer matches are missed for those.  In long streams five
+ * do nearly as well, in three quarters of the time where half is noise.
+ */
+static bool search_in_pairs(search *c, const level *lv, const uint8_t *end)
+{
+    enum { MOST = 32768 };
+    const size_t n = (size_t)(c->src_end - c->src);
+    const bool is_fine = lv->low_len == FINE_PAIRS && c->made != B2I_MADE_ITEMS && n <= MOST;
+    return (!is_fine           ? search_pairs_5
+            : n <= SMALL_INPUT ? search_short_pairs
+                               : search_pairs_4)(c, &lv->low, end);
 }
 
 #endif

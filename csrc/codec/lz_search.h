@@ -29,8 +29,9 @@
 #include "lz.h"
 
 enum {
-    SEARCH_END = 12,   /* no match starts in the last bytes */
-    MIN_SEGMENT = 256, /* of short streams: all trials and more shall fit */
+    SEARCH_END = 12,    /* no match starts in the last bytes */
+    SMALL_INPUT = 4096, /* or less: there is time for more */
+    MIN_SEGMENT = 256,  /* of short streams: all trials and more shall fit */
     MAX_SEGMENT = 4096,
     HASH_LOG = 12,  /* of search_segment() */
     KNOWN_LOG = 14, /* of a dictionary: 2^12 would forget most of 32 kB */
@@ -38,12 +39,13 @@ enum {
 
 typedef struct gear {
     uint8_t skip_log; /* 4 or more: the step grows by one every 2^skip_log misses */
-    uint8_t step;     /* after a match; of search_pairs(), 0: capped_more() */
+    uint8_t step;     /* after a match; of search_in_pairs(), 0: capped_more() */
 } gear;
 
 enum {
-    PAIRS = 0,    /* low_len: the low gear is search_pairs() */
-    NO_HIGH = 255 /* patience: there is but the low gear */
+    PAIRS = 0,      /* low_len: the low gear is search_in_pairs(), */
+    FINE_PAIRS = 1, /* which finds matches of four bytes as well where that pays */
+    NO_HIGH = 255   /* patience: there is but the low gear */
 };
 
 typedef struct level {

@@ -454,7 +454,7 @@ static void test_near_matches(void)
 {
     enum { N = 65536 };
     static uint8_t src[N], block[N], out[N];
-    static const uint8_t levels[] = { 1, 5, 9, B2I_LZ4_MID };
+    static const uint8_t levels[] = { 1, 5, 9, B2I_LZ4_MID, B2I_LZ4_FINE };
     uint64_t seed = 5, stamp = 1700000000000000;
     size_t len, nseqs;
     for (size_t i = 0; i < N; i += 8) {
@@ -763,8 +763,8 @@ int main(void)
 #ifdef B2I_HAVE_LZ4
         .foreign_decode = decode_by_library,
 #endif
-        .max_clevel = B2I_LZ4_MID,
-        .hash = 0x0bdff0f1cb547445,
+        .max_clevel = B2I_LZ4_FINE,
+        .hash = 0x6d2102f47a5aefb9,
         .slack = 8,
     };
     begin(&lz4, 1 << 20);

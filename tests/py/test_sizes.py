@@ -186,3 +186,25 @@ def test_short_noise(n, nvalues, nrepeats):
         assert blosc2.decompress2(chunk) == data.tobytes()
         sizes.append(len(chunk))
     assert sizes[0] <= sizes[1] * 1.01
+
+
+@pytest.mark.parametrize(
+    "codec, clevel, nbytes", (("LZ4HC", 1, 1 << 16), ("LZ4HC", 2, 1 << 14), ("LZ4", 9, 1 << 12))
+)
+@pytest.mark.parametrize("name", ("prices f8", "categories i8", "wave i2", "noise f4"))
+def test_matches_of_four_bytes(name, codec, clevel, nbytes):
+    """Short planes are searched for them."""
+    rng = np.random.default_rng(5)
+    data = {
+        "prices f8": lambda n: np.round(100 + np.cumsum(rng.normal(0, 0.02, n // 8)), 2),
+        "categories i8": lambda n: rng.integers(0, 12, n // 8),
+        "wave i2": lambda n: (30000 * np.sin(np.arange(n // 2) / 17)).astype("i2"),
+        "noise f4": lambda n: rng.standard_normal(n // 4).astype("f4"),
+    }[name](nbytes)
+    sizes = []
+    for lib in (b2, blosc2):
+        kw = {"codec": lib.Codec[codec], "filters": [lib.Filter.SHUFFLE], "typesize": data.itemsize}
+        chunk = lib.compress2(data, clevel=clevel, **kw)
+        assert blosc2.decompress2(chunk) == data.tobytes()
+        sizes.append(len(chunk))
+    assert sizes[0] <= sizes[1] * 1.02
