@@ -10,6 +10,7 @@ typedef struct b2i_resizing {
     b2c_schunk *s;
     b2c_ctx *ctx;
     b2i_grid old, new;
+    b2i_grid padded; /* the old one, with the padding that is to become items */
     uint64_t kept[B2C_MAX_DIM];
     uint64_t kept_total;
     uint64_t *order; /* old or new chunk_total of them, whichever is larger; NULL: not needed */
@@ -133,22 +134,23 @@ static bool is_zero(const uint8_t *p, size_t n)
 static b2c_status clear_part(const resizing *r, const uint64_t *start, const uint64_t *count,
                              b2i_scratch *scratch, b2c_error *err)
 {
+    const b2i_grid *g = &r->padded;
     b2i_selection box;
-    size_t n = r->new.itemsize;
-    for (uint32_t d = 0; d < r->new.ndim; d++) {
+    size_t n = g->itemsize;
+    for (uint32_t d = 0; d < g->ndim; d++) {
         n *= (size_t)count[d]; /* at most a chunk */
     }
     uint8_t *p = b2i_scratch_get(scratch, n);
     if (p == NULL) {
         return b2i_fail_memory(err);
     }
-    B2I_TRY(b2i_select_box(&r->new, (b2i_box){ start, count, b2i_ones }, &box, err));
+    B2I_TRY(b2i_select_box(g, (b2i_box){ start, count, b2i_ones }, &box, err));
     B2I_TRY(b2i_nd_read(r->s, r->ctx, &box, NULL, p, n, err));
     if (is_zero(p, n)) {
         return B2C_OK;
     }
-    memset(p, 0, r->new.itemsize);
-    return b2i_nd_write(r->s, r->ctx, &box, b2i_span_of(p, r->new.itemsize), err);
+    memset(p, 0, g->itemsize);
+    return b2i_nd_write(r->s, r->ctx, &box, b2i_span_of(p, g->itemsize), err);
 }
 
 /* The same for a box of any size. */
@@ -156,14 +158,14 @@ static b2c_status clear_box(const resizing *r, const uint64_t *start, const uint
                             b2i_scratch *scratch, b2c_error *err)
 {
     b2i_walk w;
-    B2I_TRY(b2i_walk_init(&r->new, (b2i_box){ start, count, b2i_ones }, &w, err));
+    B2I_TRY(b2i_walk_init(&r->padded, (b2i_box){ start, count, b2i_ones }, &w, err));
     for (uint64_t i = 0; i < w.chunk_total; i++) {
         uint64_t first[B2C_MAX_DIM];
         b2i_walk_to(&w, i);
         if (b2i_state_entry(&r->s->now, w.nchunk) == B2I_ENTRY_ZERO) {
             continue;
         }
-        for (uint32_t d = 0; d < r->new.ndim; d++) {
+        for (uint32_t d = 0; d < r->padded.ndim; d++) {
             first[d] = start[d] + w.first[d];
         }
         B2I_TRY(clear_part(r, first, w.n, scratch, err));
@@ -172,19 +174,21 @@ static b2c_status clear_box(const resizing *r, const uint64_t *start, const uint
 }
 
 /*
- * Items of the kept chunks that were padding and belong to the array now: they may hold what
+ * Items of the kept chunks that are padding and are to belong to the array: they may hold what
  * an earlier shrinking has cut off.  Each dimension that grows gives a box; those of
- * earlier dimensions are left out of later ones.
+ * earlier dimensions are left out of later ones.  The array itself does not change by that.
  */
-static b2c_status clear_padding(const resizing *r, b2c_error *err)
+static b2c_status clear_padding(resizing *r, b2c_error *err)
 {
     uint64_t seen[B2C_MAX_DIM], old[B2C_MAX_DIM], start[B2C_MAX_DIM] = { 0 };
     b2i_scratch scratch = { 0 };
     b2c_status st = B2C_OK;
+    r->padded = r->old;
     for (uint32_t d = 0; d < r->new.ndim; d++) {
         uint64_t end = r->kept[d] * r->new.chunks[d];
         seen[d] = end < r->new.shape[d] ? end : r->new.shape[d];
         old[d] = r->old.shape[d] < seen[d] ? r->old.shape[d] : seen[d];
+        r->padded.shape[d] += seen[d] - old[d]; /* within the last chunk */
     }
     for (uint32_t d = 0; st == B2C_OK && d < r->new.ndim; d++) {
         uint64_t all = seen[d];
@@ -247,9 +251,13 @@ static b2c_status resize(b2c_schunk *schunk, b2c_ctx *ctx, b2c_nd *nd, const uin
         r.kept_total *= r.kept[d];
     }
     B2I_TRY(b2i_schunk_begin_steps(schunk, &steps, err));
-    b2c_status st = change_grid(&r, err);
-    if (st == B2C_OK && clears && r.kept_total > 0) {
+    b2c_status st = B2C_OK;
+    if (clears && r.kept_total > 0) { /* first: it fails where a chunk is damaged */
         st = clear_padding(&r, err);
+        steps.edits = schunk->edits; /* a failure has left the array as it was */
+    }
+    if (st == B2C_OK) {
+        st = change_grid(&r, err);
     }
     if (st == B2C_OK) {
         st = set_shape(&r, err);
