@@ -291,8 +291,8 @@ b2c_status b2i_schunk_load_sizes(b2c_schunk *s, b2c_error *err)
     for (uint64_t i = 0; i < now->nchunks; i++) {
         uint64_t nbytes = 0;
         b2c_status st = load_size(s, i, &nbytes, err);
-        if (b2i_is_bad_data(st) && unsized == UINT64_MAX) {
-            unsized = i;
+        if ((b2i_is_bad_data(st) || st == B2C_E_IO) && unsized == UINT64_MAX) {
+            unsized = i; /* those who read it are told what is wrong */
         } else {
             B2I_TRY(st);
         }

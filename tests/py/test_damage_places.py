@@ -244,3 +244,36 @@ def test_one_chunk_without_a_header_does_not_keep_others_from_opening(tmp_path, 
     with pytest.raises(b2.FormatError) as caught:
         b2.open(path)
     assert caught.value.chunk in (1, 2)
+
+
+@pytest.mark.parametrize("place", ["nothing", "folder", "loop"])
+def test_one_chunk_without_a_file_does_not_keep_others_from_opening(tmp_path, place):
+    """The same, with nothing in its place or with what the system does not read."""
+    path = tmp_path / "f"
+    parts = [np.random.default_rng(i).bytes(n) for i, n in enumerate((100, 400, 200, 300))]
+    with b2.SChunk(0, urlpath=path, contiguous=False) as s:
+        for part in parts:
+            s.append_data(part)
+
+    def damage(nchunk: int) -> None:
+        file = path / f"{nchunk:08X}.chunk"
+        file.unlink()
+        if place == "folder":
+            file.mkdir()
+        elif place == "loop":
+            file.symlink_to(file)
+
+    error = b2.CorruptError if place == "nothing" else OSError
+    damage(1)
+    with b2.open(path) as s:
+        with pytest.raises(error):
+            s.decompress_chunk(1)
+        assert s[500:1000] == b"".join(parts[2:])
+    with b2.open(path, "a") as s:
+        s.update_data(1, parts[1])
+    with b2.open(path) as s:
+        assert s[:] == b"".join(parts)
+    damage(2)
+    damage(3)
+    with pytest.raises(error):
+        b2.open(path)
