@@ -328,8 +328,9 @@ def repair(
     mode : "a": `dst` must not exist; "w": it is replaced, once the new one is complete
     offset : byte in the file where the damaged frame starts
     contiguous : whether to write a file or a directory; None: what `src` is
-    lost : "zeros": they take the place of lost chunks; "drop": these are left out, and later
-        chunks move up (not in arrays)
+    lost : "zeros": they take the place of lost chunks whose size is known: all but, where sizes
+        vary, several whose headers are damaged; "drop": these are left out, and later chunks move
+        up (not in arrays)
     limits : what to accept; None: those of set_limits()
     progress : called with the number of chunks that are done and that of all
 

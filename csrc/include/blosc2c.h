@@ -1100,7 +1100,8 @@ typedef struct b2c_repair_result {
  * b2c_repair() writes a new file or directory 'to', which must not exist, of all that is sound in
  * the damaged file or directory 'from', which is not changed.  Chunks that cannot be read, or
  * differ from their checksums, become zeros, so that others stay where they are; in frames of
- * variable chunk sizes they are left out.  Without an index the chunks are found by their headers.
+ * variable chunk sizes they are left out unless the sizes of the others tell what is missing.
+ * Without an index the chunks are found by their headers.
  * An array keeps its shape.  What is wrong is told to params->note.  The new frame is within the
  * limits: sizes that are not are forgotten.
  *

@@ -192,12 +192,12 @@ static b2c_status forget_dtype(const b2i_grid *grid, b2i_meta *meta, b2c_error *
     return B2C_OK;
 }
 
-/* Of a frame that is damaged elsewhere: the size of its one special chunk, where sizes vary. */
+/* Of a frame damaged elsewhere: sizes that vary, one of which may follow from the others. */
 static b2c_status load_sizes(repair_job *j, b2c_error *err)
 {
     b2i_state *now = &j->found.s->now;
     if (j->found.has_sizes || !j->found.has_index || now->chunksize != B2I_CHUNKSIZE_VAR ||
-        now->entries == NULL || b2i_index_nspecial(now->entries, now->nchunks) != 1) {
+        now->entries == NULL || now->nbytes > j->ctx->limits.max_nbytes) {
         return B2C_OK;
     }
     B2I_TRY(b2i_state_make_ends(now, err));
@@ -248,17 +248,14 @@ static b2c_status plan(repair_job *j, b2c_error *err)
 
 /* ---- chunks ---- */
 
+/* What chunk i decodes to, if anything tells: where sizes vary, those of all chunks together. */
 static uint64_t size_of(const repair_job *j, uint64_t i)
 {
-    return i + 1 == j->nchunks ? j->last : j->size;
-}
-
-/* The same, also where sizes vary: then that of one special chunk follows from the others. */
-static uint64_t special_size_of(const repair_job *j, uint64_t i)
-{
     const b2i_state *now = &j->found.s->now;
-    bool is_told = j->found.has_sizes && j->size == 0 && now->ends != NULL && i < now->nchunks;
-    return is_told ? b2i_schunk_chunk_nbytes(j->found.s, i) : size_of(j, i);
+    if (j->found.has_sizes && j->size == 0 && now->ends != NULL && i < now->nchunks) {
+        return b2i_schunk_chunk_nbytes(j->found.s, i);
+    }
+    return i + 1 == j->nchunks ? j->last : j->size;
 }
 
 /* Appends a chunk of a kind of special values. */
@@ -274,7 +271,7 @@ static b2c_status append_special(repair_job *j, uint64_t nbytes, uint8_t kind, b
     return b2i_schunk_append_chunk(j->dst, b2i_span_of(chunk, len), err);
 }
 
-/* A chunk is gone: zeros take its place, or it is left out. */
+/* A chunk is gone: zeros take its place, or it is left out when its size is not known, either. */
 static b2c_status lose(repair_job *j, uint64_t i, const b2c_error *what, b2c_error *err)
 {
     j->result.nlost++;
@@ -283,10 +280,11 @@ static b2c_status lose(repair_job *j, uint64_t i, const b2c_error *what, b2c_err
         e.chunk = (int64_t)i;
         B2I_TRY(b2i_note(&j->to, B2C_PART_CHUNK, NULL, 1, &e, err));
     }
-    if (size_of(j, i) == 0 || (j->params->drop_lost && !j->is_array)) {
+    uint64_t nbytes = size_of(j, i);
+    if (nbytes == 0 || (j->params->drop_lost && !j->is_array)) {
         return B2C_OK;
     }
-    return append_special(j, size_of(j, i), B2C_SPECIAL_ZERO, err);
+    return append_special(j, nbytes, B2C_SPECIAL_ZERO, err);
 }
 
 /* Copies the chunk at an entry. */
@@ -329,7 +327,7 @@ static b2c_status keep(repair_job *j, uint64_t i, b2i_entry entry, b2c_error *er
 
 static bool is_sound_special(const repair_job *j, uint64_t i, uint8_t kind)
 {
-    uint64_t typesize = j->dst->now.cparams.typesize, nbytes = special_size_of(j, i);
+    uint64_t typesize = j->dst->now.cparams.typesize, nbytes = size_of(j, i);
     bool is_nan = kind == B2C_SPECIAL_NAN;
     return kind != B2C_SPECIAL_NONE && nbytes > 0 &&
            (!is_nan || ((typesize == 4 || typesize == 8) && nbytes % typesize == 0));
@@ -345,7 +343,7 @@ static b2c_status keep_special(repair_job *j, uint64_t i, uint8_t kind, b2c_erro
         return lose(j, i, &why, err);
     }
     j->result.nkept++;
-    return append_special(j, special_size_of(j, i), kind, err);
+    return append_special(j, size_of(j, i), kind, err);
 }
 
 static b2i_entry entry_of(const repair_job *j, uint64_t i)

@@ -262,7 +262,9 @@ def test_specials_and_variable_sizes(tmp_path):
     raw[at + n - 5] ^= 0xFF
     path.write_bytes(raw)
     report = b2.repair(path, tmp_path / "b", mode="w")
-    assert [len(c) for c in chunks_of(tmp_path / "b")] == [400, 280, 20] and report.lost == [range(1, 2)]
+    assert [len(c) for c in chunks_of(tmp_path / "b")] == [400, 120, 280, 20] and report.lost == [range(1, 2)]
+    b2.repair(path, tmp_path / "b", mode="w", lost="drop")
+    assert [len(c) for c in chunks_of(tmp_path / "b")] == [400, 280, 20]
 
 
 def test_unfinished_file(tmp_path):
@@ -526,6 +528,42 @@ def test_zeros_in_a_damaged_frame_of_variable_sizes(tmp_path):
     assert not report.ok and (report.nkept, report.nlost) == (3, 0)
     with b2.open(tmp_path / "y") as new:
         assert [bytes(new.decompress_chunk(i)) for i in range(3)] == parts
+
+
+@pytest.mark.parametrize("contiguous", [True, False])
+@pytest.mark.parametrize("header", [True, False])
+@pytest.mark.parametrize("trailer", [True, False])
+def test_lost_chunks_of_variable_sizes(tmp_path, contiguous, header, trailer):
+    """Zeros take their places as long as one size, at most, is told by the others only."""
+    path, sizes = tmp_path / "a", (400, 120, 280, 20, 399)
+    with b2.SChunk(400, urlpath=path, contiguous=contiguous) as s:
+        for n in sizes:
+            s.append_data(PARTS[n % 5].tobytes()[:n])
+        chunks = [s.get_chunk(i) for i in range(5)]
+        want = [s.decompress_chunk(i) for i in range(5)]
+
+    def damage(nchunk: int) -> None:
+        file = path if contiguous else path / f"{nchunk:08X}.chunk"
+        at = file.read_bytes().index(chunks[nchunk]) + (0 if header else len(chunks[nchunk]) - 3)
+        raw = bytearray(file.read_bytes())
+        raw[at : at + 16] = bytes(b ^ 0xFF for b in raw[at : at + 16])
+        file.write_bytes(raw)
+        want[nchunk] = bytes(sizes[nchunk])
+
+    if not trailer:  # the frame is opened part by part
+        file = path if contiguous else path / "chunks.b2frame"
+        raw = bytearray(file.read_bytes())
+        raw[-21] ^= 0xFF  # the trailer's length
+        file.write_bytes(raw)
+    damage(1)
+    report = b2.repair(path, tmp_path / "b")
+    assert report.lost == [range(1, 2)] and report.nkept == 4
+    assert chunks_of(tmp_path / "b") == want
+    assert b2.verify(tmp_path / "b").ok
+    damage(4)
+    report = b2.repair(path, tmp_path / "b", mode="w")
+    assert report.nlost == 2 and report.nkept == 3
+    assert chunks_of(tmp_path / "b") == ([want[0], want[2], want[3]] if header else want)
 
 
 FULL_DISK = """
