@@ -145,6 +145,14 @@ def _is_used_of_long(dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
     return np.tile(used if dtype.isnative else used[::-1], nparts)
 
 
+def as_array(value: Any, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
+    """`value` as an array, which is to have this dtype but need not yet."""
+    if isinstance(value, np.ndarray):
+        return value
+    # What records are made of is known by their dtype only: tuples, with lists for arrays in them.
+    return np.asarray(value, dtype if dtype.fields else None)
+
+
 def storable(values: np.ndarray[Any, Any], dtype: np.dtype[Any] | None = None) -> np.ndarray[Any, Any]:
     """packed(), with zeros in the gaps between the fields of records, and behind long doubles.
 

@@ -14,9 +14,8 @@ import numpy as np
 from . import _ffi
 from ._ffi import check, ffi, lib, new_error
 from .dtype import is_storable, storable
-from .errors import ParameterError
 from .partition import grid_of, part_of, slabs
-from .sources import Joined, slab_nitems, stores_like
+from .sources import Joined, box_of, slab_nitems, stores_like
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -44,7 +43,7 @@ def fill_from(array: NDArray, source: Any, takes_over: bool = False) -> None:
     first = 0
     for box, n in slabs(array._shape, array._chunks, nitems):
         if not (takes_over and _take_over(array, source, first, box)):
-            _append(array, first, n, _box_of(source, box, array._dtype))
+            _append(array, first, n, _stored_box(source, box, array._dtype))
         first += n
 
 
@@ -72,7 +71,7 @@ def _take_over(array: NDArray, source: Any, first: int, box: Slices) -> bool:
             continue
         for i in range(begin, end):
             part = part_of(box, array._chunks, i)
-            _append(array, first + i, 1, _box_of(source, part, array._dtype))
+            _append(array, first + i, 1, _stored_box(source, part, array._dtype))
     return True
 
 
@@ -107,10 +106,6 @@ def _append(array: NDArray, first: int, n: int, data: Array) -> None:
     schunk.handle.edit(append)
 
 
-def _box_of(source: Any, box: tuple[slice, ...], dtype: np.dtype[Any]) -> Array:
+def _stored_box(source: Any, box: Slices, dtype: np.dtype[Any]) -> Array:
     """A box of a source as it is to be stored."""
-    part = np.asarray(source[box])
-    want = tuple(s.stop - s.start for s in box)
-    if part.shape != want:
-        raise ParameterError(f"the source gave shape {part.shape} where {want} was asked for")
-    return storable(part, dtype)
+    return storable(box_of(source, box, dtype), dtype)

@@ -17,13 +17,13 @@ import numpy as np
 from . import _ffi
 from ._ffi import check, ffi, lib, new_error
 from .description import ND
-from .dtype import storable
+from .dtype import as_array, storable
 from .edit import Editing
 from .errors import Blosc2Error, LimitError, ParameterError
 from .indexing import Box, Gather, parse_key, rows_of
 from .partition import MAX_NCHUNKS, Shape, grid_of, to_shape
 from .places import Places
-from .sources import SLAB_NBYTES
+from .sources import SLAB_NBYTES, box_of
 from .views import may_show
 
 if TYPE_CHECKING:
@@ -52,12 +52,7 @@ def loaded(value: Any, dtype: np.dtype[Any]) -> Any:
     Whoever has locked those may wait for this one.
     """
     is_read = hasattr(value, "__array__") and not isinstance(value, np.ndarray | np.generic)
-    return _as_array(value, dtype) if is_read else value
-
-
-def _as_array(value: Any, dtype: np.dtype[Any]) -> Array:
-    # What records are made of is known by their dtype only: tuples, with lists for arrays in them.
-    return np.asarray(value, dtype if dtype.fields else None)
+    return as_array(value, dtype) if is_read else value
 
 
 def _set_items(array: NDArray, key: Any, value: Any) -> None:
@@ -94,7 +89,7 @@ def fitted(array: NDArray, value: Any, shape: Shape) -> Array:
 
 def as_items(value: Any, dtype: np.dtype[Any]) -> Array:
     """`value` as an array of a dtype; OverflowError for a single integer that it cannot hold."""
-    source = value if isinstance(value, np.ndarray) else _as_array(value, dtype)
+    source = as_array(value, dtype)
     if source.dtype == dtype:
         return source
     if source.ndim == 0 and source.dtype.kind in "iu":
@@ -269,7 +264,6 @@ def _append_parts(array: NDArray, items: Any, shape: Shape, axis: int) -> None:
     while first < n:
         # Up to where a chunk ends, so that each chunk is made once.
         last = min((start + first) // step * step + step - start, n)
-        source = (*before, slice(first, last), *after)
-        part = fitted(array, items[source], _with(shape, axis, last - first))
-        _append_at_once(array, part, axis)
+        box = (*before, slice(first, last), *after)
+        _append_at_once(array, box_of(items, box, array.dtype), axis)
         first = last

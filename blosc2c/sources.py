@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from .dtype import as_array
 from .errors import ParameterError
 from .indexing import Box, Gather, part_of_plan
 from .partition import Shape, boxes, grid_of, in_order, slab_of
@@ -108,6 +109,15 @@ class ByNumber:
         for coord, n in zip(coords, self.shape, strict=True):
             total = total * n + coord
         return total
+
+
+def box_of(source: Any, box: Slices, dtype: np.dtype[Any]) -> Array:
+    """What a source gives for a box, which must have its shape: items of this dtype, or of another one."""
+    part: Array = np.asarray(as_array(source[box], dtype))
+    want = tuple(s.stop - s.start for s in box)
+    if part.shape != want:
+        raise ParameterError(f"the source gave shape {part.shape} where {want} was asked for")
+    return part
 
 
 def slab_nitems(source: Any, shape: Shape, chunks: Shape, itemsize: int) -> int:

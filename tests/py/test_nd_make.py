@@ -77,13 +77,25 @@ def test_partitions_of_foreign_arrays_are_taken_where_they_fit():
     assert made.shape == (0, 200)
 
 
-def test_sources_that_give_another_shape_are_refused():
+@pytest.mark.parametrize(
+    "change",
+    [np.transpose, lambda a: a[0], lambda a: a[:1], lambda a: a[None], lambda a: a[0, 0], lambda a: 7],
+)
+def test_sources_that_give_another_shape_are_refused(change):
+    """Nor is what they give spread over the box."""
+
     class Liar(Recorder):
         def __getitem__(self, key):
-            return self._a[key].T
+            return change(self._a[key])
 
-    with pytest.raises(ValueError, match="shape"):
-        b2.asarray(Liar(np.zeros((30, 20))))
+    liar = Liar(np.zeros((30, 20), "<i4"))
+    array = b2.ones((5, 20), dtype="<i4")
+    for make in (lambda: b2.asarray(liar), lambda: array.append(liar, 0)):
+        with pytest.raises(
+            b2.ParameterError, match=r"^the source gave shape \(.*\) where \(30, 20\) was asked for$"
+        ):
+            make()
+    assert array.shape == (5, 20)
 
 
 @pytest.mark.parametrize("nchunks", [4, 2000])
