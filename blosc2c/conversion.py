@@ -57,7 +57,7 @@ def convert(
             cparams.codec = Codec.ZSTD  # for what is appended later
         storage = Keeping(urlpath=to_path(target), mode=mode, contiguous=contiguous, limits=limits)
         compiled = cparams.compiled()
-        _check_stored(source, compiled[0])
+        _check_stored(compiled[0], source.urlpath)
         metas = {name: source.meta.raw(name) for name in source.meta}
         chunksize = int(source.c_info().chunksize)
         new = SChunk._new(storage, chunksize, compiled, source.dparams, metas)
@@ -65,12 +65,11 @@ def convert(
             _copy(source, new)
 
 
-def _check_stored(source: SChunk, cparams: Any) -> None:
+def _check_stored(cparams: Any, path: str | None) -> None:
     """CorruptError for parameters that nobody may have: the file tells them, no caller has given them."""
     err = new_error()
-    with source.handle as ptr:
-        status = lib.b2c_schunk_set_cparams(ptr, cparams, err)
-    check(lib.B2C_E_CORRUPT if status == lib.B2C_E_ARGUMENT else status, err, source.urlpath)
+    status = lib.b2c_cparams_check(cparams, err)
+    check(lib.B2C_E_CORRUPT if status == lib.B2C_E_ARGUMENT else status, err, path)
 
 
 def _copy(source: SChunk, new: SChunk) -> None:

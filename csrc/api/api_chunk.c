@@ -20,6 +20,11 @@ void b2c_cparams_init(b2c_cparams *cparams)
     };
 }
 
+b2c_status b2c_cparams_check(const b2c_cparams *cparams, b2c_error *err)
+{
+    return b2i_cparams_check(cparams, err);
+}
+
 size_t b2c_compress_bound(size_t src_len)
 {
     return src_len > SIZE_MAX - B2C_HEADER_LEN ? SIZE_MAX : src_len + B2C_HEADER_LEN;

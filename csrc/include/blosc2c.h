@@ -268,6 +268,12 @@ typedef struct b2c_cparams {
  */
 B2C_API void b2c_cparams_init(b2c_cparams *cparams);
 
+/*
+ * Whether chunks can be made with parameters, as all functions that take some check.
+ * B2C_E_ARGUMENT: err->field is one that has a value of no sense; B2C_E_UNKNOWN_CODEC, _FILTER.
+ */
+B2C_API B2C_MUST_USE b2c_status b2c_cparams_check(const b2c_cparams *cparams, b2c_error *err);
+
 /* Facts of a chunk header. */
 typedef struct b2c_chunk_info {
     uint64_t nbytes;     /* decoded size */

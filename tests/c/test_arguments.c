@@ -105,7 +105,10 @@ static void test_chunks(void)
         (void)WITH(set);                                                                           \
         REFUSED(b2c_compress(ctx, &bad, data, CHUNK, out, sizeof out, &len, &err));                \
         REFUSED(b2c_special_chunk(&bad, 1, 8, NULL, out, sizeof out, &len, &err));                 \
+        REFUSED(b2c_cparams_check(&bad, &err));                                                    \
     } while (0)
+    CHECK_EQ(b2c_cparams_check(&cp, &err), B2C_OK);
+    REFUSED(b2c_cparams_check(NULL, &err));
     REFUSED_WITH(size = 0);
     REFUSED_WITH(typesize = 0);
     REFUSED_WITH(typesize = UINT32_MAX);
@@ -116,7 +119,9 @@ static void test_chunks(void)
     REFUSED_WITH(splitmode = 255);
     (void)WITH(codec = 255);
     FAILS(B2C_E_UNKNOWN_CODEC, b2c_compress(ctx, &bad, data, CHUNK, out, sizeof out, &len, &err));
+    FAILS(B2C_E_UNKNOWN_CODEC, b2c_cparams_check(&bad, &err));
     (void)WITH(filters[0] = 255);
+    FAILS(B2C_E_UNKNOWN_FILTER, b2c_cparams_check(&bad, &err));
     FAILS(B2C_E_UNKNOWN_FILTER, b2c_compress(ctx, &bad, data, CHUNK, out, sizeof out, &len, &err));
 #undef REFUSED_WITH
 #undef WITH
