@@ -38,10 +38,19 @@ class Stop(BaseException):
 
 
 class Signal(int):
-    """Signal(N).send: the handler does not run now, but at the first step of the next function."""
+    """Signal(N).send: the handler does not run now, but at the first step of the next function.
 
-    # signal.raise_signal() would look for handlers itself.
-    send = property(getattr(libc.dlopen(None), "raise"))
+    Up to Python 3.11 a collection of garbage may come before that, and call functions: of finalizers, and one
+    that Hypothesis has put into gc.callbacks.  So there is none until the handler runs.
+    """
+
+    # signal.raise_signal() would look for handlers itself, and so does the end of a call.
+    _raise = property(getattr(libc.dlopen(None), "raise"))
+
+    @property
+    def send(self) -> int:
+        gc.disable()
+        return self._raise
 
 
 class Late:
@@ -61,7 +70,16 @@ class Late:
 def on_signal():
     """Sets what the handler does."""
     before = signal.getsignal(N)
-    yield lambda call: signal.signal(N, lambda *_: call())
+
+    def set_handler(call) -> None:
+        def handler(*_) -> None:
+            gc.enable()
+            call()
+
+        signal.signal(N, handler)
+
+    yield set_handler
+    gc.enable()
     signal.signal(N, before)
 
 
