@@ -12,6 +12,7 @@
  *  Dependencies
  ***************************************/
 #include "zstd_compress_sequences.h"
+#include "default_ctables.h"   /* blosc2c */
 
 /**
  * -log2(x / 256) lookup table for x in [0, 256).
@@ -262,7 +263,17 @@ ZSTD_buildCTable(void* dst, size_t dstCapacity,
         ZSTD_memcpy(nextCTable, prevCTable, prevCTableSize);
         return 0;
     case set_basic:
-        FORWARD_IF_ERROR(FSE_buildCTable_wksp(nextCTable, defaultNorm, defaultMax, defaultNormLog, entropyWorkspace, entropyWorkspaceSize), "");  /* note : could be pre-calculated */
+        /* blosc2c: copied, where the release builds it of defaultNorm each time */
+        if (defaultMax == MaxLL) {
+            ZSTD_memcpy(nextCTable, &LL_defaultCTable, sizeof(LL_defaultCTable));
+        } else if (defaultMax == MaxML) {
+            ZSTD_memcpy(nextCTable, &ML_defaultCTable, sizeof(ML_defaultCTable));
+        } else {
+            assert(defaultMax == DefaultMaxOff);
+            ZSTD_memcpy(nextCTable, &OF_defaultCTable, sizeof(OF_defaultCTable));
+        }
+        (void)defaultNorm;
+        (void)defaultNormLog;
         return 0;
     case set_compressed: {
         ZSTD_BuildCTableWksp* wksp = (ZSTD_BuildCTableWksp*)entropyWorkspace;
