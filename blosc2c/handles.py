@@ -502,7 +502,7 @@ class Handle:
             raise failure
 
     def add_follower(self, follower: Any) -> None:
-        """Let it be told of every new state, by follow(ptr), as long as it lives."""
+        """Let it be told of every new state, by follow(ptr, known), as long as it lives."""
         key, followers = id(follower), self._followers
         followers[key] = weakref.ref(follower, lambda _: followers.pop(key, None))
 
@@ -513,18 +513,20 @@ class Handle:
         refs = list(self._followers.values())
         return [follower for ref in refs if (follower := ref()) is not None]
 
-    def tell(self, ptr: Any) -> None:
+    def tell(self, ptr: Any, known: Any = None) -> None:
         """Those who have derived something from the object learn that it shows a new state.
 
         All of them do, also when some raise; then the first exception is raised.  When a signal
         handler raises, who comes next tells them.
+
+        known : what they would read, if the caller has it
         """
         self.is_untold = True
         self.nstates += 1
         failures = []
         for follower in self.followers():
             try:
-                follower.follow(ptr)
+                follower.follow(ptr, known)
             except Exception as exc:
                 failures.append(exc)
         self.is_untold = False

@@ -660,10 +660,13 @@ class NDArray(Operators, Synonyms):
         """Nobody else reads or edits during a ``with`` block; see SChunk.holding_lock()."""
         return self._schunk.holding_lock()
 
-    def follow(self, ptr: Any) -> None:
-        """The handle shows another state now, perhaps another array; called by it."""
+    def follow(self, ptr: Any, known: tuple[Any, np.dtype[Any]] | None = None) -> None:
+        """The handle shows another state now, perhaps another array; called by it.
+
+        known : what read_description() would give
+        """
         self._nd = ffi.NULL  # of what cannot be shown; reading says that there is no description
-        found = read_description(ptr, self.urlpath)
+        found = known or read_description(ptr, self.urlpath)
         if found is None:
             raise FormatError("there is no array any more in what was opened", path=self.urlpath)
         stored, dtype = found

@@ -164,15 +164,18 @@ def _check_may_have(array: NDArray, shape: Shape) -> None:
 
 def _change_shape(array: NDArray, ptr: Any, function: Any, *args: Any) -> None:
     """Call function(ptr, ctx, nd, *args, err), after which the array has another shape."""
-    schunk, err = array._schunk, new_error()
+    schunk, handle, err = array._schunk, array._schunk.handle, new_error()
     ctx, nd = _ffi.context(schunk._c_nthreads), ffi.new(ND, array._nd[0])
+    known = None
     try:
         check(function(ptr, ctx, nd, *args, err), err, schunk.urlpath)
+        if not handle.is_untold:  # else the dtype may be that of an earlier state
+            known = nd, array._dtype
     finally:
-        schunk.handle.is_untold = True
+        handle.is_untold = True
         # Readers hold the handle while they use descriptions, which are replaced, not changed.  What
         # could not be stored is shown nevertheless.
-        schunk.handle.tell(ptr)
+        handle.tell(ptr, known)
 
 
 def append(array: NDArray, values: Any, axis: int | None = None) -> int:
