@@ -21,11 +21,11 @@ def view_of(array: NDArray, axes: Shape) -> NDArray:
     """An array with other axes: for each of them that of this one, or -1 for one of size 1."""
     view = array.__new__(type(array))
     view._schunk, view._dtype = array._schunk, array._dtype
-    view._base = array if array._base is None else array._base
+    view._base = base = array if array._base is None else array._base
     shown = tuple(range(array.ndim)) if array._axes is None else array._axes
     view._axes = tuple(shown[axis] if axis >= 0 else -1 for axis in axes)
     with array._schunk.handle as ptr:
-        view.follow(ptr)
+        view.follow(ptr, (base._nd, base._dtype) if base._nd else None)
     array._schunk.handle.add_follower(view)
     return view
 

@@ -99,6 +99,17 @@ def test_items_are_written_in_the_present_dtype(kw):
     np.testing.assert_array_equal(b2.open(kw["urlpath"]), [[3.0, 0, 2, 2], [3, 1, 0, 0]])
 
 
+def test_a_view_has_the_present_dtype_when_it_can_show_the_array_again(kw):
+    kw["locking"] = True
+    with b2.zeros((1, 4), "i8", **kw) as w:
+        view = w.squeeze()
+        b2.full((2, 4), 0.5, chunks=(1, 4), **kw).close()
+        w.resize((1, 4))
+        assert view.dtype == w.dtype == "f8"
+        np.testing.assert_array_equal(view, [0.5] * 4)
+        np.testing.assert_array_equal(w.squeeze(), view)
+
+
 def test_handles_take_turns_on_what_is_there_now(kw):
     kw["locking"] = True
     handles = [b2.zeros((4,), **kw)]
