@@ -222,10 +222,13 @@ b2c_status b2i_chunk_head_check_limit(const b2i_chunk_head *head, const b2c_limi
                                       b2c_error *err)
 {
     uint64_t max = limits == NULL ? B2C_MAX_CHUNK_NBYTES : limits->max_chunk_nbytes;
-    return head->nbytes <= max
-               ? B2C_OK
-               : b2i_fail_sizes(err, B2C_E_LIMIT, 4, "the chunk decodes to more than the limit",
-                                max, head->nbytes);
+    if (head->nbytes <= max) {
+        return B2C_OK;
+    }
+    /* Nobody can be asked for more than the format allows. */
+    const char *field = head->nbytes <= B2C_MAX_CHUNK_NBYTES ? "max_chunk_nbytes" : NULL;
+    return b2i_fail_limit(err, 4, field, "the chunk decodes to more than the limit", max,
+                          head->nbytes);
 }
 
 void b2i_chunk_info_from_head(const b2i_chunk_head *head, b2c_chunk_info *info)

@@ -279,9 +279,8 @@ b2c_status b2i_frame_section_parse(b2i_span all, size_t at, uint32_t max, const 
                               n);
     }
     if (limits != NULL && n > limits->max_nmeta) {
-        (void)b2i_fail_sizes(err, B2C_E_LIMIT, at + 4,
-                             "the frame has more metalayers than the limit", limits->max_nmeta, n);
-        return B2C_E_LIMIT;
+        return b2i_fail_limit(err, at + 4, "max_nmeta",
+                              "the frame has more metalayers than the limit", limits->max_nmeta, n);
     }
     b2c_status st = B2C_OK;
     size_t left = all.n;

@@ -225,7 +225,7 @@ b2c_status b2i_nd_meta_read(const b2i_meta *meta, const b2c_limits *limits, b2c_
     B2I_TRY(b2i_nd_meta_decode(stored, nd, &at, &len, err));
     *dtype = len > 0 ? b2i_span_of(stored.p + at, len) : b2i_span_of(NULL, 0);
     if (nd->ndim > limits->max_ndim) {
-        return b2i_fail_sizes(err, B2C_E_LIMIT, B2C_NO_OFFSET,
+        return b2i_fail_limit(err, B2C_NO_OFFSET, "max_ndim",
                               "the array has more dimensions than the limit", limits->max_ndim,
                               nd->ndim);
     }

@@ -457,7 +457,7 @@ b2c_status b2i_nd_write(b2c_schunk *schunk, b2c_ctx *ctx, const b2i_selection *s
         B2I_TRY(check_len(sel->nbytes, src.n, err));
     }
     if (sel->grid->chunk_nbytes > schunk->limits.max_chunk_nbytes) {
-        return b2i_fail_sizes(err, B2C_E_LIMIT, B2C_NO_OFFSET,
+        return b2i_fail_limit(err, B2C_NO_OFFSET, "max_chunk_nbytes",
                               "the array's chunks are larger than the limit",
                               schunk->limits.max_chunk_nbytes, sel->grid->chunk_nbytes);
     }

@@ -179,10 +179,13 @@ b2c_status b2i_vlmeta_get(const b2i_meta *meta, const b2c_limits *of, b2c_ctx *c
     b2i_chunk chunk = { 0 };
     b2c_limits limits = *of;
     limits.max_chunk_nbytes = limits.max_meta_nbytes;
-    B2I_TRY(b2i_chunk_open(&source, &limits, &chunk, err));
+    b2c_status st = b2i_chunk_open(&source, &limits, &chunk, err);
+    if (st == B2C_E_LIMIT && err != NULL && err->field != NULL) {
+        err->field = "max_meta_nbytes";
+    }
+    B2I_TRY(st);
     size_t n = chunk.head.nbytes;
     *dst_len = n;
-    b2c_status st;
     if (dst_cap < n) {
         st = b2i_fail_sizes(err, B2C_E_OUTPUT_SIZE, B2C_NO_OFFSET,
                             "the output buffer is smaller than the value", n, dst_cap);

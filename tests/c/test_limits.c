@@ -59,6 +59,12 @@ static b2c_status open_with(b2c_limits limits, b2c_schunk **s)
     return b2c_schunk_open(path, 0, B2C_OPEN_READ, &limits, s, &err);
 }
 
+/* Whether the failure names the limit that would have to be another one. */
+static bool is_field(const char *name)
+{
+    return err.field != NULL && strcmp(err.field, name) == 0;
+}
+
 /* Each limit at what the frame needs, and one below. */
 static void test_opening(void)
 {
@@ -66,15 +72,18 @@ static void test_opening(void)
     CHECK_EQ(open_with((b2c_limits){ .max_nchunks = NCHUNKS }, &s), B2C_OK);
     b2c_schunk_free(s);
     CHECK_EQ(open_with((b2c_limits){ .max_nchunks = NCHUNKS - 1 }, &s), B2C_E_LIMIT);
+    CHECK(is_field("max_nchunks"));
     CHECK_EQ(err.expected, NCHUNKS - 1);
     CHECK_EQ(err.actual, NCHUNKS);
     CHECK_EQ(open_with((b2c_limits){ .max_nbytes = NCHUNKS * CHUNK }, &s), B2C_OK);
     b2c_schunk_free(s);
     CHECK_EQ(open_with((b2c_limits){ .max_nbytes = NCHUNKS * CHUNK - 1 }, &s), B2C_E_LIMIT);
     CHECK_EQ(err.offset, 0x1E);
+    CHECK(is_field("max_nbytes"));
     CHECK_EQ(open_with((b2c_limits){ .max_nmeta = 2 }, &s), B2C_OK);
     b2c_schunk_free(s);
     CHECK_EQ(open_with((b2c_limits){ .max_nmeta = 1 }, &s), B2C_E_LIMIT);
+    CHECK(is_field("max_nmeta"));
     CHECK(s == NULL);
 }
 
@@ -92,6 +101,7 @@ static void test_reading(void)
     CHECK_EQ(open_with((b2c_limits){ .max_chunk_nbytes = CHUNK - 1 }, &s), B2C_OK);
     CHECK_EQ(b2c_schunk_decode_chunk(s, ctx, 1, out, sizeof out, &len, &err), B2C_E_LIMIT);
     CHECK_EQ(err.chunk, 1);
+    CHECK(is_field("max_chunk_nbytes"));
     CHECK_EQ(b2c_schunk_read(s, ctx, 0, 4, out, sizeof out, &err), B2C_E_LIMIT);
     CHECK_EQ(b2c_schunk_verify_chunk(s, ctx, 0, &has_checksum, &err), B2C_E_LIMIT);
     CHECK_EQ(b2c_nd_from_schunk(s, &nd, &err), B2C_OK);
@@ -99,11 +109,13 @@ static void test_reading(void)
     b2c_schunk_free(s);
     CHECK_EQ(open_with((b2c_limits){ .max_meta_nbytes = 10 }, &s), B2C_OK);
     CHECK_EQ(b2c_schunk_vlmeta_get(s, ctx, "v", out, sizeof out, &len, &err), B2C_E_LIMIT);
+    CHECK(is_field("max_meta_nbytes"));
     CHECK_EQ(b2c_schunk_vlmeta_get(s, ctx, "w", out, sizeof out, &len, &err), B2C_OK);
     CHECK_EQ(b2c_schunk_decode_chunk(s, ctx, 0, out, sizeof out, &len, &err), B2C_OK);
     b2c_schunk_free(s);
     CHECK_EQ(open_with((b2c_limits){ .max_ndim = 2 }, &s), B2C_OK);
     CHECK_EQ(b2c_nd_from_schunk(s, &nd, &err), B2C_E_LIMIT);
+    CHECK(is_field("max_ndim"));
     b2c_schunk_free(s);
     CHECK_EQ(open_with((b2c_limits){ .max_ndim = 3 }, &s), B2C_OK);
     CHECK_EQ(b2c_nd_from_schunk(s, &nd, &err), B2C_OK);

@@ -108,7 +108,7 @@ def test_opening(name, need, tmp_path, defaults):
     for open_it in openers(tmp_path):
         with open_it(Limits(**{name: need})) as x:
             assert np.array_equal(x[...], A)
-        with pytest.raises(b2.LimitError, match="limit"):
+        with pytest.raises(b2.LimitError, match=rf"limits=Limits\({name}={need}\) allows it"):
             open_it(Limits(**{name: need - 1}))
         b2.set_limits(Limits(**{name: need - 1}))
         with pytest.raises(b2.LimitError):
@@ -126,7 +126,7 @@ def test_reading(tmp_path):
                 lambda x=x: x.schunk.decompress_chunk(0),
                 lambda x=x: x.schunk[0:1],
             ):
-                with pytest.raises(b2.LimitError):
+                with pytest.raises(b2.LimitError, match=r"limits=Limits\(max_chunk_nbytes=4000\) allows it"):
                     call()
         with open_it(Limits(max_meta_nbytes=900)) as x:
             with pytest.raises(b2.LimitError):
