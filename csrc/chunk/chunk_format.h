@@ -24,7 +24,6 @@
 /* codec formats, the top three bits of flags */
 #define FORMAT_SNAPPY 2
 #define FORMAT_LIZARD 5
-#define FORMAT_BY_ID  6 /* the codec ID in byte 0x16 tells */
 
 /* byte 0x1E: flags2 */
 #define FLAG2_VLBLOCKS 0x01

@@ -128,7 +128,7 @@ static void set_pipeline(const raw_head *h, b2i_pipeline *pl)
 static uint8_t codec_id_of(const raw_head *h)
 {
     uint8_t format = (uint8_t)(h->flags >> FORMAT_SHIFT);
-    if (format == FORMAT_BY_ID) {
+    if (format == B2I_FORMAT_BY_ID) {
         return h->is_extended ? h->codec_id : CODEC_NONE;
     }
     if (h->is_extended && h->codec_id == B2C_CODEC_LZ4HC && format == 1) {

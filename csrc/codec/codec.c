@@ -5,27 +5,17 @@
 #include "codec_impl.h"
 #include "user_codec.h"
 
-#define TEXT_OF(x)  #x
-#define TEXT(x)     TEXT_OF(x)
-#define OWN_VERSION TEXT(B2C_VERSION_MAJOR) "." TEXT(B2C_VERSION_MINOR) "." TEXT(B2C_VERSION_PATCH)
-
-static const char *own_version(void)
-{
-    return OWN_VERSION;
-}
-
 const b2i_codec_ops b2i_codec_blosclz = {
     .codec = { .id = B2C_CODEC_BLOSCLZ,
                .format = 0,
                .has_dict = false,
                .name = "blosclz",
                .library = "blosc2c",
-               .version = own_version,
+               .version = b2c_version,
                .encode = b2i_blosclz_encode,
                .decode = b2i_blosclz_decode },
 };
 
-/* Of codecs with the same format the first one decodes it. */
 static const b2i_codec_ops *const codecs[] = {
     &b2i_codec_blosclz,
 #ifdef B2I_HAVE_LZ4
@@ -64,16 +54,6 @@ const b2i_codec *b2i_codec_by_id(uint8_t id)
 bool b2i_codec_is_built_in(uint8_t id)
 {
     return built_in(id) != NULL;
-}
-
-const b2i_codec *b2i_codec_by_format(uint8_t format)
-{
-    for (size_t i = 0; i < NCODECS && format < B2I_FORMAT_BY_ID; i++) {
-        if (codecs[i]->codec.format == format) {
-            return &codecs[i]->codec;
-        }
-    }
-    return NULL;
 }
 
 b2i_codec_state *b2i_codec_state_new(void)

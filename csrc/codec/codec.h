@@ -28,7 +28,7 @@ void b2i_codec_state_tell(b2i_codec_state *state, b2i_made made);
 /* A dictionary prepared for one codec; read-only once made, shared by all workers. */
 typedef struct b2i_dict b2i_dict;
 
-enum { B2I_FORMAT_BY_ID = 6 }; /* of codecs that chunk headers name by their number */
+enum { B2I_FORMAT_BY_ID = 6 }; /* of codecs that byte 0x16 of chunk headers names */
 
 /*
  * Levels that only one codec knows.  Zstandard's highest for one of several planes, of which those
@@ -90,9 +90,6 @@ b2c_status b2i_codec_fail_unknown(uint8_t id, uint64_t offset, b2c_error *err);
 
 /* As b2c_register_codec(). */
 b2c_status b2i_codec_register(const b2c_codec_plugin *plugin, b2c_error *err);
-
-/* The codec that decodes a format value of chunk headers (LZ4 for 1), or NULL. */
-const b2i_codec *b2i_codec_by_format(uint8_t format);
 
 /*
  * Makes a dictionary of at most max_len bytes for a codec from samples of src
