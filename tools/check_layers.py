@@ -14,7 +14,7 @@ from pathlib import Path
 # Lowest first.  include/ holds the public header, which every layer may use.
 RANKS = [
     ["core"],
-    ["io", "msgpack"],
+    ["io"],
     ["codec", "filter"],
     ["chunk"],
     ["schunk"],

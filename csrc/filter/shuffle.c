@@ -74,17 +74,6 @@ const char *b2c_simd_level(void)
     return best()->name;
 }
 
-void b2i_shuffle_apart(const uint8_t *src, size_t unit, size_t nelems, uint8_t *dst, size_t stride)
-{
-    if (nelems <= 1 || unit == 1) {
-        for (size_t k = 0; k < unit; k++) {
-            memcpy(dst + k * stride, src + k * nelems, nelems); /* nothing changes its order */
-        }
-    } else {
-        best()->shuffle(src, unit, nelems, dst, stride);
-    }
-}
-
 void b2i_unshuffle_planes(const b2i_plane *planes, size_t unit, size_t nelems, uint8_t *dst)
 {
     if (nelems > 1 && unit > 1) {
@@ -155,9 +144,12 @@ void b2i_unshuffle_stream(const b2i_plane *planes, size_t unit, size_t nelems, u
 
 void b2i_shuffle(const uint8_t *src, size_t n, size_t unit, uint8_t *dst)
 {
-    size_t nelems = n / unit;
-    b2i_shuffle_apart(src, unit, nelems, dst, nelems);
-    copy_rest(src, n, nelems * unit, dst);
+    size_t nelems = n / unit, done = 0;
+    if (nelems > 1 && unit > 1) { /* else nothing changes its order */
+        best()->shuffle(src, unit, nelems, dst, nelems);
+        done = nelems * unit;
+    }
+    copy_rest(src, n, done, dst);
 }
 
 void b2i_unshuffle(const uint8_t *src, size_t n, size_t unit, uint8_t *dst)

@@ -12,12 +12,7 @@
 void b2i_shuffle(const uint8_t *src, size_t n, size_t unit, uint8_t *dst);
 void b2i_unshuffle(const uint8_t *src, size_t n, size_t unit, uint8_t *dst);
 
-/*
- * The same for whole elements and planes that are apart.  Planes to write lie
- * 'stride' >= nelems bytes from each other; a stride that is no power of two keeps them from
- * sharing cache sets.  Planes to read are anywhere: the block decoder takes them from where
- * they are.
- */
+/* A plane to read, anywhere: the block decoder takes them from where they are. */
 typedef struct b2i_plane {
     const uint8_t *p; /* byte i is p[i & mask] */
     size_t mask;      /* SIZE_MAX; or 0: one byte, which p holds B2I_RUN_LEN times */
@@ -31,7 +26,7 @@ static inline size_t b2i_plane_stride(size_t len)
     return (len + 63) / 64 * 64 + 64;
 }
 
-void b2i_shuffle_apart(const uint8_t *src, size_t unit, size_t nelems, uint8_t *dst, size_t stride);
+/* Whole elements of such planes. */
 void b2i_unshuffle_planes(const b2i_plane *planes, size_t unit, size_t nelems, uint8_t *dst);
 
 /* The same, past the caches: see stream.h. */
@@ -42,7 +37,10 @@ void b2i_plane_sum(const uint8_t *src, size_t n, uint8_t *dst);
 
 /* ---- kernels ---- */
 
-/* nelems elements of 'unit' bytes, unit from 2 to 255; any alignment, no overlap. */
+/*
+ * nelems elements of 'unit' bytes, unit from 2 to 255; any alignment, no overlap.  Planes to write
+ * lie 'stride' >= nelems bytes from each other.
+ */
 typedef void b2i_shuffle_fn(const uint8_t *src, size_t unit, size_t nelems, uint8_t *dst,
                             size_t stride);
 typedef void b2i_unshuffle_fn(const b2i_plane *planes, size_t unit, size_t nelems, uint8_t *dst);

@@ -146,9 +146,6 @@ typedef struct b2i_frame_image {
 b2c_status b2i_frame_encode(const b2i_state *state, uint8_t frame_type, b2i_frame_image *image,
                             b2c_error *err);
 
-/* The same with other entries than the state's. */
-b2c_status b2i_frame_encode_with(const b2i_state *state, const b2i_entry *entries,
-                                 uint8_t frame_type, b2i_frame_image *image, b2c_error *err);
 void b2i_frame_image_free(b2i_frame_image *image);
 
 /* Sets frame length and distance to the index in a header. */

@@ -165,8 +165,9 @@ void b2i_frame_image_free(b2i_frame_image *image)
     *image = (b2i_frame_image){ 0 };
 }
 
-b2c_status b2i_frame_encode_with(const b2i_state *state, const b2i_entry *entries,
-                                 uint8_t frame_type, b2i_frame_image *image, b2c_error *err)
+/* b2i_frame_encode() with entries that need not be the state's. */
+static b2c_status encode(const b2i_state *state, const b2i_entry *entries, uint8_t frame_type,
+                         b2i_frame_image *image, b2c_error *err)
 {
     b2i_frame_image im = { 0 };
     b2c_status st = encode_header(state, frame_type, &im.header, err);
@@ -188,7 +189,7 @@ b2c_status b2i_frame_encode_with(const b2i_state *state, const b2i_entry *entrie
 b2c_status b2i_frame_encode(const b2i_state *state, uint8_t frame_type, b2i_frame_image *image,
                             b2c_error *err)
 {
-    return b2i_frame_encode_with(state, state->entries, frame_type, image, err);
+    return encode(state, state->entries, frame_type, image, err);
 }
 
 void b2i_frame_set_lengths(uint8_t *header, uint64_t frame_len, uint64_t cbytes)
@@ -282,7 +283,7 @@ b2c_status b2i_frame_plan_make(const b2c_schunk *s, bool checksums, b2i_frame_pl
     b2i_frame_plan p = { 0 };
     b2c_status st = place_chunks(s, checksums, &p, err);
     if (st == B2C_OK) {
-        st = b2i_frame_encode_with(&s->now, p.entries, B2I_FRAME_CONTIGUOUS, &p.image, err);
+        st = encode(&s->now, p.entries, B2I_FRAME_CONTIGUOUS, &p.image, err);
     }
     if (st != B2C_OK) {
         b2i_frame_plan_free(&p);

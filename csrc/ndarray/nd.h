@@ -109,8 +109,8 @@ typedef struct b2i_box {
     const uint64_t *start, *count, *step;
 } b2i_box;
 
-/* For boxes of whole dimensions. */
-extern const uint64_t b2i_zeros[B2C_MAX_DIM], b2i_ones[B2C_MAX_DIM];
+/* Steps of boxes without gaps. */
+extern const uint64_t b2i_ones[B2C_MAX_DIM];
 
 /* ---- the chunks and blocks that a box touches (nd_walk.c) ---- */
 

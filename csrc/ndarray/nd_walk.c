@@ -6,7 +6,6 @@
 #include "nd.h"
 #include "checked.h"
 
-const uint64_t b2i_zeros[B2C_MAX_DIM] = { 0 };
 const uint64_t b2i_ones[B2C_MAX_DIM] = { 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1 };
 
 static b2c_status check_dim(const b2i_grid *g, b2i_box box, uint32_t d, b2c_error *err)

@@ -76,8 +76,7 @@ b2c_status b2i_metas_copy(const b2i_metas *from, b2i_metas *to, b2c_error *err)
 {
     b2i_metas copy = { 0 };
     for (uint32_t i = 0; i < from->n; i++) {
-        b2c_status st =
-            b2i_metas_add(&copy, from->v[i].name, b2i_span_of(from->v[i].p, from->v[i].n), err);
+        b2c_status st = b2i_metas_add(&copy, from->v[i].name, b2i_meta_span(&from->v[i]), err);
         if (st != B2C_OK) {
             b2i_metas_free(&copy);
             return st;
@@ -87,7 +86,8 @@ b2c_status b2i_metas_copy(const b2i_metas *from, b2i_metas *to, b2c_error *err)
     return B2C_OK;
 }
 
-b2c_status b2i_metas_set(b2i_metas *metas, const char *name, b2i_span bytes, b2c_error *err)
+/* Adds a copy of the bytes, or puts it in place of those that have the name. */
+static b2c_status set(b2i_metas *metas, const char *name, b2i_span bytes, b2c_error *err)
 {
     b2i_meta *old = b2i_metas_find(metas, name);
     if (old == NULL) {
@@ -110,7 +110,7 @@ b2c_status b2i_metas_merge(const b2i_metas *from, b2i_metas *to, b2c_error *err)
 {
     for (uint32_t i = 0; i < from->n; i++) {
         const b2i_meta *m = &from->v[i];
-        B2I_TRY(b2i_metas_set(to, m->name, b2i_span_of(m->p, m->n), err));
+        B2I_TRY(set(to, m->name, b2i_meta_span(m), err));
     }
     return B2C_OK;
 }
@@ -124,15 +124,13 @@ void b2i_metas_free(b2i_metas *metas)
     *metas = (b2i_metas){ 0 };
 }
 
-/* A chunk of the value, with the parameters that Python-Blosc2 uses for its own. */
+/* A chunk of the value, with the parameters that Python-Blosc2 uses for its own: the defaults. */
 b2c_status b2i_vlmeta_encode(b2c_ctx *ctx, b2i_span value, b2i_buf *out, b2c_error *err)
 {
     b2c_cparams cp;
     size_t len;
     b2c_cparams_init(&cp);
     cp.typesize = 1;
-    cp.codec = b2c_codec_available(B2C_CODEC_ZSTD) ? B2C_CODEC_ZSTD : B2C_CODEC_BLOSCLZ;
-    cp.clevel = 5;
     if (value.n > B2C_MAX_CHUNK_NBYTES) {
         return b2i_fail_sizes(err, B2C_E_LIMIT, B2C_NO_OFFSET, "the value is too large",
                               B2C_MAX_CHUNK_NBYTES, value.n);
@@ -165,7 +163,7 @@ b2c_status b2i_vlmeta_set(b2c_schunk *s, b2c_ctx *ctx, const char *name, b2i_spa
     b2i_buf chunk = { 0 };
     b2c_status st = b2i_vlmeta_encode(ctx, value, &chunk, err);
     if (st == B2C_OK) {
-        st = b2i_metas_set(&s->now.vlmetas, name, b2i_span_of(chunk.p, chunk.n), err);
+        st = set(&s->now.vlmetas, name, b2i_span_of(chunk.p, chunk.n), err);
     }
     b2i_buf_free(&chunk);
     return st == B2C_OK ? b2i_schunk_edited(s, B2I_COMMIT_NOW, err) : st;
@@ -174,7 +172,7 @@ b2c_status b2i_vlmeta_set(b2c_schunk *s, b2c_ctx *ctx, const char *name, b2i_spa
 b2c_status b2i_vlmeta_get(const b2i_meta *meta, const b2c_limits *of, b2c_ctx *ctx, uint8_t *dst,
                           size_t dst_cap, size_t *dst_len, b2c_error *err)
 {
-    b2i_span bytes = { meta->p, meta->n };
+    b2i_span bytes = b2i_meta_span(meta);
     b2i_source source = b2i_source_mem(&bytes);
     b2i_chunk chunk = { 0 };
     b2c_limits limits = *of;

@@ -327,10 +327,7 @@ b2i_meta *b2i_metas_find(const b2i_metas *metas, const char *name);
 /* Adds a copy of the bytes under a checked name that is not there yet. */
 b2c_status b2i_metas_add(b2i_metas *metas, const char *name, b2i_span bytes, b2c_error *err);
 
-/* The same, or in place of the bytes that have the name. */
-b2c_status b2i_metas_set(b2i_metas *metas, const char *name, b2i_span bytes, b2c_error *err);
-
-/* Sets all of others. */
+/* Adds all of others, in place of those that have their names. */
 b2c_status b2i_metas_merge(const b2i_metas *from, b2i_metas *to, b2c_error *err);
 
 /* Makes *to, which is empty, a copy. */

@@ -990,8 +990,9 @@ static void test_many_chunks(void)
         }
         frames[k] = frame_of(s, &len[k]);
         CHECK_EQ(b2c_schunk_delete_chunk(s, 200, NULL), B2C_OK);
+        const uint64_t origin[2] = { 0 };
         b2c_error err;
-        CHECK_EQ(b2c_nd_read(s, use, &nd, b2i_zeros, nd.shape, step, out, 4 * n, &err),
+        CHECK_EQ(b2c_nd_read(s, use, &nd, origin, nd.shape, step, out, 4 * n, &err),
                  B2C_E_TRUNCATED);
         CHECK_EQ(err.chunk, 209);
         b2c_schunk_free(s);
