@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include "ctx.h"
+#include "need.h"
 
 #include <string.h>
 
@@ -35,22 +36,11 @@ b2c_limits b2i_limits_full(const b2c_limits *limits)
     return l;
 }
 
-static b2c_status check_nthreads(uint32_t nthreads, b2c_error *err)
-{
-    if (nthreads < 1 || nthreads > B2I_MAX_THREADS) {
-        return b2i_fail_field(err, B2C_E_ARGUMENT, B2C_NO_OFFSET, "nthreads",
-                              "the number of threads must be from 1 to 256");
-    }
-    return B2C_OK;
-}
-
 b2c_status b2c_ctx_new(b2c_pool *pool, uint32_t nthreads, const b2c_limits *limits, b2c_ctx **ctx,
                        b2c_error *err)
 {
-    if (ctx == NULL) {
-        return b2i_fail_field(err, B2C_E_ARGUMENT, B2C_NO_OFFSET, "ctx", "must not be NULL");
-    }
-    B2I_TRY(check_nthreads(nthreads, err));
+    NEED(ctx);
+    B2I_TRY(b2i_check_nthreads(nthreads, err));
     b2c_ctx *c = b2i_calloc(sizeof *c);
     if (c == NULL) {
         return b2i_fail_memory(err);
@@ -99,19 +89,15 @@ void b2c_ctx_free(b2c_ctx *ctx)
 
 b2c_status b2c_ctx_set_nthreads(b2c_ctx *ctx, uint32_t nthreads, b2c_error *err)
 {
-    if (ctx == NULL) {
-        return b2i_fail_field(err, B2C_E_ARGUMENT, B2C_NO_OFFSET, "ctx", "must not be NULL");
-    }
-    B2I_TRY(check_nthreads(nthreads, err));
+    NEED(ctx);
+    B2I_TRY(b2i_check_nthreads(nthreads, err));
     ctx->nthreads = nthreads;
     return B2C_OK;
 }
 
 b2c_status b2c_ctx_set_limits(b2c_ctx *ctx, const b2c_limits *limits, b2c_error *err)
 {
-    if (ctx == NULL) {
-        return b2i_fail_field(err, B2C_E_ARGUMENT, B2C_NO_OFFSET, "ctx", "must not be NULL");
-    }
+    NEED(ctx);
     ctx->limits = b2i_limits_full(limits);
     return B2C_OK;
 }

@@ -12,8 +12,7 @@
 #include "pool.h"
 #include "strip_cache.h"
 
-#define B2I_MAX_THREADS 256
-#define B2I_NO_LIMIT    UINT64_MAX
+#define B2I_NO_LIMIT UINT64_MAX
 
 /* With defaults in place of zeros; NULL: all of them. */
 b2c_limits b2i_limits_full(const b2c_limits *limits);

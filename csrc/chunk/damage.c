@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include "ctx.h"
+#include "need.h"
 
 static void forget(b2c_ctx *ctx, bool on)
 {
@@ -15,9 +16,7 @@ static void forget(b2c_ctx *ctx, bool on)
 
 b2c_status b2c_ctx_collect_damage(b2c_ctx *ctx, int on, b2c_error *err)
 {
-    if (ctx == NULL) {
-        return b2i_fail_field(err, B2C_E_ARGUMENT, B2C_NO_OFFSET, "ctx", "must not be NULL");
-    }
+    NEED(ctx);
     forget(ctx, on != 0);
     for (uint32_t i = 0; i < ctx->nhelpers; i++) {
         forget(ctx->helpers[i], on != 0);
@@ -37,10 +36,8 @@ static const b2c_error *damage_at(const b2c_ctx *ctx, size_t i)
 
 b2c_status b2c_ctx_damage(const b2c_ctx *ctx, uint64_t i, b2c_error *damage, b2c_error *err)
 {
-    if (ctx == NULL || damage == NULL) {
-        return b2i_fail_field(err, B2C_E_ARGUMENT, B2C_NO_OFFSET, ctx == NULL ? "ctx" : "damage",
-                              "must not be NULL");
-    }
+    NEED(ctx);
+    NEED(damage);
     const b2c_ctx *c = ctx;
     for (uint32_t k = 0; i >= ndamages(c); c = ctx->helpers[k++]) {
         i -= ndamages(c);

@@ -12,8 +12,6 @@
 #include <pthread.h>
 #include <signal.h>
 
-enum { MAX_THREADS = 256 };
-
 struct b2c_pool {
     pthread_mutex_t lock;
     pthread_cond_t work; /* workers: a loop has opened, or 'stop' */
@@ -302,15 +300,22 @@ b2c_status b2i_pool_run(b2c_pool *pool, uint32_t nworkers, uint32_t nitems, b2i_
 
 /* ---- public ---- */
 
+b2c_status b2i_check_nthreads(uint32_t nthreads, b2c_error *err)
+{
+    enum { MAX_THREADS = 256 };
+    if (nthreads < 1 || nthreads > MAX_THREADS) {
+        return b2i_fail_field(err, B2C_E_ARGUMENT, B2C_NO_OFFSET, "nthreads",
+                              "the number of threads must be from 1 to 256");
+    }
+    return B2C_OK;
+}
+
 b2c_status b2c_pool_new(uint32_t nthreads, b2c_pool **out, b2c_error *err)
 {
     if (out == NULL) {
         return b2i_fail_field(err, B2C_E_ARGUMENT, B2C_NO_OFFSET, "pool", "must not be NULL");
     }
-    if (nthreads < 1 || nthreads > MAX_THREADS) {
-        return b2i_fail_field(err, B2C_E_ARGUMENT, B2C_NO_OFFSET, "nthreads",
-                              "must be between 1 and 256");
-    }
+    B2I_TRY(b2i_check_nthreads(nthreads, err));
     pthread_once(&fork_once, watch_forks);
     b2c_pool *pool = b2i_calloc(sizeof *pool + (nthreads - 1) * sizeof pool->threads[0]);
     if (pool == NULL) {

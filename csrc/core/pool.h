@@ -28,6 +28,9 @@ typedef b2c_status b2i_job_fn(void *arg, uint32_t item, uint32_t worker, b2c_err
 b2c_status b2i_pool_run(b2c_pool *pool, uint32_t nworkers, uint32_t nitems, b2i_job_fn *fn,
                         void *arg, b2c_error *err);
 
+/* B2C_E_ARGUMENT for what is no number of threads, of a pool or of a context. */
+b2c_status b2i_check_nthreads(uint32_t nthreads, b2c_error *err);
+
 #ifdef B2I_FAIL_ALLOC
 /* Tests: the start of thread number n from now on (1 = the next) fails, once or for good; 0 =
  * never. */

@@ -1,5 +1,5 @@
 /*
- * need.h: the argument checks that all public functions share.
+ * need.h: the checks of pointers that all public functions share.
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #ifndef B2I_NEED_H
