@@ -5,6 +5,7 @@
 #include "repair.h"
 #include "checked.h"
 #include "nd.h"
+#include "plugin.h"
 
 #include <stdio.h>
 
@@ -30,14 +31,7 @@ b2c_status b2i_note(const b2i_listener *to, int part, const char *name, uint64_t
 {
     b2c_repair_note note = { .part = part, .name = name, .nchunks = nchunks, .error = what };
     int why = to->note == NULL ? 0 : to->note(to->handle, &note);
-    if (why != 0) {
-        (void)b2i_fail(err, B2C_E_CALLBACK, B2C_NO_OFFSET, "the note function failed");
-        if (err != NULL) {
-            err->sys_errno = why;
-        }
-        return B2C_E_CALLBACK;
-    }
-    return B2C_OK;
+    return why == 0 ? B2C_OK : b2i_fail_callback(err, NULL, why, "the note function failed");
 }
 
 static b2c_status note(repair_job *j, int part, const char *name, b2c_status status,
@@ -52,14 +46,7 @@ static b2c_status progress(const repair_job *j, uint64_t done, b2c_error *err)
 {
     const b2c_repair_params *p = j->params;
     int why = p->progress == NULL ? 0 : p->progress(p->handle, done, j->nchunks);
-    if (why != 0) {
-        (void)b2i_fail(err, B2C_E_CALLBACK, B2C_NO_OFFSET, "the progress function failed");
-        if (err != NULL) {
-            err->sys_errno = why;
-        }
-        return B2C_E_CALLBACK;
-    }
-    return B2C_OK;
+    return why == 0 ? B2C_OK : b2i_fail_callback(err, NULL, why, "the progress function failed");
 }
 
 /* ---- what can be kept of the metadata ---- */

@@ -379,11 +379,9 @@ static b2c_status walk(search *q, b2c_error *err)
     bool expected = true;
     for (uint64_t at = sc->start; at < sc->end;) {
         if (q->waste > allowed) {
-            b2c_error e = { .status = B2C_E_LIMIT,
-                            .offset = sc->job->offset + at,
-                            .chunk = B2C_NO_NUMBER,
-                            .block = B2C_NO_NUMBER,
-                            .what = "the search for chunks was given up here" };
+            b2c_error e;
+            (void)b2i_fail(&e, B2C_E_LIMIT, sc->job->offset + at,
+                           "the search for chunks was given up here");
             return tell(q, B2C_PART_FRAME, 0, &e, err);
         }
         q->is_behind_index = q->is_behind_index || at >= sc->data_end;
