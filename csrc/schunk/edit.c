@@ -244,12 +244,6 @@ static b2c_status put(b2c_schunk *s, b2i_span chunk, const b2i_chunk_head *head,
     return st;
 }
 
-static bool is_damage(b2c_status st)
-{
-    return st == B2C_E_FORMAT || st == B2C_E_CORRUPT || st == B2C_E_TRUNCATED ||
-           st == B2C_E_CHECKSUM || st == B2C_E_UNSUPPORTED || st == B2C_E_IO;
-}
-
 /*
  * Stored size of chunk n, 0 for entries without payload.  Unreadable chunks count as 0, too: they
  * can be replaced and deleted, but who knows what room is theirs.
@@ -265,7 +259,7 @@ static b2c_status stored_len(const b2c_schunk *s, uint64_t nchunk, uint64_t *len
     if (st == B2C_OK) {
         *len = head.cbytes;
     }
-    return is_damage(st) ? B2C_OK : st;
+    return b2i_is_bad_data(st) || st == B2C_E_IO ? B2C_OK : st;
 }
 
 static void drop(b2c_schunk *s, b2i_entry entry, uint64_t len)

@@ -35,7 +35,7 @@ uint64_t b2i_index_nspecial(const b2i_entry *entries, uint64_t n)
     return count;
 }
 
-/* Whether all are the first one, which is special. */
+/* Whether all are like the first one. */
 static bool repeats(const b2i_entry *e, size_t n)
 {
     b2i_entry differing = 0;
@@ -222,19 +222,6 @@ out:
     return st;
 }
 
-static bool all_equal_special(const b2i_entry *entries, uint64_t n)
-{
-    if ((entries[0] & B2I_ENTRY_SPECIAL) == 0) {
-        return false;
-    }
-    for (uint64_t i = 1; i < n; i++) {
-        if (entries[i] != entries[0]) {
-            return false;
-        }
-    }
-    return true;
-}
-
 static b2c_cparams index_cparams(void)
 {
     b2c_cparams cp;
@@ -290,7 +277,7 @@ b2c_status b2i_index_encode(const b2i_entry *entries, b2i_entry uniform, uint64_
         return b2i_fail_sizes(err, B2C_E_LIMIT, B2C_NO_OFFSET, "a frame cannot have more chunks",
                               B2I_MAX_NCHUNKS, n);
     }
-    if (entries == NULL || all_equal_special(entries, n)) {
+    if (entries == NULL || ((entries[0] & B2I_ENTRY_SPECIAL) != 0 && repeats(entries, (size_t)n))) {
         return encode_uniform(entries == NULL ? uniform : entries[0], n, out, err);
     }
     if (!b2i_buf_reserve(out, (size_t)n * ENTRY_LEN + B2C_HEADER_LEN)) {
