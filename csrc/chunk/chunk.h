@@ -185,6 +185,11 @@ b2c_status b2i_vl_encode(b2c_ctx *ctx, const b2c_cparams *cparams, const b2i_sit
                          b2i_span *blocks, size_t nblocks, uint8_t *dst, size_t dst_cap,
                          size_t *dst_len, b2c_error *err);
 
+/* Writes a special chunk; see b2c_special_chunk(). */
+b2c_status b2i_special_encode(const b2c_cparams *cparams, uint8_t kind, uint64_t nbytes,
+                              const uint8_t *value, uint8_t *dst, size_t dst_cap, size_t *dst_len,
+                              b2c_error *err);
+
 /* A chunk of zeros, whatever their number above 0, that is no special one but as good as. */
 b2c_status b2i_zeros_encode(uint32_t nbytes, b2i_scratch *scratch, b2i_span *out, b2c_error *err);
 
@@ -203,10 +208,5 @@ bool b2i_chunk_can_patch(const b2i_chunk *chunk, const b2c_cparams *cparams);
 b2c_status b2i_chunk_patch(b2c_ctx *ctx, const b2c_cparams *cparams, const b2i_chunk *chunk,
                            const uint32_t *which, b2i_span data, b2i_scratch *scratch,
                            b2i_span *out, b2c_error *err);
-
-/* Writes a special chunk; see b2c_special_chunk(). */
-b2c_status b2i_special_encode(const b2c_cparams *cparams, uint8_t kind, uint64_t nbytes,
-                              const uint8_t *value, uint8_t *dst, size_t dst_cap, size_t *dst_len,
-                              b2c_error *err);
 
 #endif

@@ -60,8 +60,8 @@ b2c_status b2i_walk_init(const b2i_grid *grid, b2i_box box, b2i_walk *w, b2c_err
     w->nbytes = is_empty ? 0 : grid->itemsize;
     w->chunk_total = is_empty ? 0 : 1;
     b2i_strides(grid->ndim, box.count, grid->itemsize, w->stride);
-    for (uint32_t d = 0; !is_empty && d < grid->ndim;
-         d++) { /* no product is above the array's size */
+    /* No product is above the array's size. */
+    for (uint32_t d = 0; !is_empty && d < grid->ndim; d++) {
         w->nchunks[d] = cells_touched(box.start[d], box.step[d], box.count[d], grid->chunks[d]);
         w->chunk_total *= w->nchunks[d];
         w->nbytes *= box.count[d];

@@ -212,11 +212,7 @@ b2c_status b2i_schunk_compress(const b2c_schunk *s, b2c_ctx *ctx, uint64_t nchun
                                const b2i_hook *pre, b2i_span src, b2i_scratch *scratch,
                                b2i_span *out, b2c_error *err);
 
-/* As b2c_schunk_fill(). */
-b2c_status b2i_schunk_fill(b2c_schunk *s, b2c_ctx *ctx, uint64_t nbytes, b2i_hook hook,
-                           b2c_error *err);
-
-/* The same with data to be compressed. */
+/* Inserts before chunk n, or at the end, and replaces, with data to be compressed. */
 b2c_status b2i_schunk_insert_data(b2c_schunk *s, b2c_ctx *ctx, uint64_t nchunk, b2i_span src,
                                   b2c_error *err);
 b2c_status b2i_schunk_update_data(b2c_schunk *s, b2c_ctx *ctx, uint64_t nchunk, b2i_span src,
@@ -255,6 +251,10 @@ b2c_status b2i_schunk_fill_special(b2c_schunk *s, uint64_t nbytes, uint8_t kind,
                                    const uint8_t *value, b2c_error *err);
 b2c_status b2i_schunk_update_special(b2c_schunk *s, uint64_t nchunk, uint8_t kind,
                                      const uint8_t *value, b2c_error *err);
+
+/* As b2c_schunk_fill(). */
+b2c_status b2i_schunk_fill(b2c_schunk *s, b2c_ctx *ctx, uint64_t nbytes, b2i_hook hook,
+                           b2c_error *err);
 
 /* Writes src at byte 'at' <= nbytes of the decoded data, growing it when it ends beyond. */
 b2c_status b2i_schunk_write(b2c_schunk *s, b2c_ctx *ctx, uint64_t at, b2i_span src, b2c_error *err);
