@@ -51,7 +51,7 @@ static b2c_status decode_payload(b2i_worker *w, const b2i_chunk *c, uint32_t i, 
 }
 
 /* One stream of a block as it is stored. */
-typedef struct b2i_stream {
+typedef struct stream {
     b2i_span bytes;  /* payload of the codec, or raw; empty for a run */
     uint8_t value;   /* the byte that a run repeats */
     uint64_t offset; /* in the chunk, for errors */

@@ -197,7 +197,7 @@ b2c_status b2i_chunk_decode_planes(b2c_ctx *ctx, uint32_t worker, const b2i_chun
 
 /* ---- several units through the pool ---- */
 
-typedef struct b2i_range_job {
+typedef struct range_job {
     b2c_ctx *ctx;
     const b2i_chunk *chunk;
     uint64_t at, n; /* decoded range wanted */

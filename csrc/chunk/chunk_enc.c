@@ -231,7 +231,7 @@ out:
 
 /* ---- blocks, in order ---- */
 
-typedef struct b2i_encode_job {
+typedef struct encode_job {
     b2c_ctx *ctx;
     b2i_plan *plan;  /* 'raw_later' changes for a lone worker only */
     uint8_t *starts; /* table of block starts in dst */

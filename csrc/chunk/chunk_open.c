@@ -11,7 +11,7 @@
 #include "checked.h"
 
 /* Reads a source, and remembers whether it has failed. */
-typedef struct b2i_watch {
+typedef struct watch {
     const b2i_source *source;
     bool failed;
 } watch;

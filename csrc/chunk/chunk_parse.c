@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 /* The header as stored: no decisions. */
-typedef struct b2i_raw_head {
+typedef struct raw_head {
     uint8_t version, flags, typesize;
     uint32_t nbytes, blocksize, cbytes;
     uint8_t filters[6], metas[6];

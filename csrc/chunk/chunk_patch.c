@@ -27,7 +27,7 @@ bool b2i_chunk_can_patch(const b2i_chunk *c, const b2c_cparams *cparams)
            !b2i_pipeline_has_user(&h->pipeline) && c->codec->encode_block == NULL;
 }
 
-typedef struct b2i_patch_job {
+typedef struct patch_job {
     b2c_ctx *ctx;
     b2i_plan plan; /* of the new blocks alone */
     uint8_t *out;  /* room for each of them */

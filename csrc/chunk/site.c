@@ -27,7 +27,7 @@ b2c_status b2i_hook_call(const b2i_hook *hook, const b2c_block *block, const uin
                        : b2i_fail_callback(err, NULL, result, "the user's function failed");
 }
 
-typedef struct b2i_hook_job {
+typedef struct hook_job {
     const b2i_site *site;
     uint32_t blocksize, typesize;
     const uint8_t *src;

@@ -18,7 +18,7 @@
 #define LARGE_BLOCK_NBYTES ((uint64_t)1 << 20)
 
 /* A block that is to be decoded because the cache does not have it. */
-typedef struct b2i_missing_block {
+typedef struct missing {
     uint64_t chunk; /* as in b2i_select_chunk() */
     uint32_t block; /* and b2i_select_block() */
     b2i_cached *slot;
@@ -27,7 +27,7 @@ typedef struct b2i_missing_block {
 
 enum { MAX_MISSING = 64 };
 
-typedef struct b2i_read_job {
+typedef struct read_job {
     const b2c_schunk *s;
     b2c_ctx *ctx;
     const b2i_selection *sel;
@@ -68,7 +68,7 @@ b2c_status b2i_nd_check_chunks(const b2c_schunk *s, const b2i_grid *g, b2c_error
 
 /* ---- blocks of one chunk ---- */
 
-typedef struct b2i_chunk_job {
+typedef struct chunk_job {
     b2c_ctx *ctx;
     b2i_chunk_part part;
     const b2i_chunk *chunk;

@@ -6,7 +6,7 @@
 #include "nd.h"
 
 /* The grids before and after, and the chunks that both have. */
-typedef struct b2i_resizing {
+typedef struct resizing {
     b2c_schunk *s;
     b2c_ctx *ctx;
     b2i_grid old, new;

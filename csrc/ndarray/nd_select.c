@@ -90,7 +90,7 @@ static void copy_item(uint8_t *dst, const uint8_t *src, size_t n)
 }
 
 /* The rows of one block, on their way from it or, with 'puts', to it. */
-typedef struct b2i_row_job {
+typedef struct row_job {
     const b2i_block_rows *rows;
     b2i_copy copy;
     uint32_t nlists;

@@ -19,7 +19,7 @@ enum { STRIP_PART = 8 };
 enum { FAR_READS = 2 };
 
 /* Items along one dimension. */
-typedef struct b2i_window {
+typedef struct window {
     uint64_t first, n;
 } window;
 

@@ -14,7 +14,7 @@ enum { PARALLEL_NBYTES = 1024 * 1024 };
 #define BATCH_NBYTES ((uint64_t)4 << 20)
 
 /* Gathering the blocks of one chunk. */
-typedef struct b2i_gather_job {
+typedef struct gather_job {
     const b2i_grid *grid;
     const uint8_t *src; /* first item of the chunk */
     uint64_t src_stride[B2C_MAX_DIM];
@@ -111,7 +111,7 @@ static b2c_status check_len(uint64_t want, size_t have, b2c_error *err)
 
 /* ---- several chunks ---- */
 
-typedef struct b2i_write_job {
+typedef struct write_job {
     b2c_schunk *s;
     b2c_ctx *ctx;
     const b2i_selection *sel;
@@ -148,7 +148,7 @@ static void put_rows(const write_job *w, const b2i_chunk_part *part, const b2i_b
     }
 }
 
-typedef struct b2i_put_job {
+typedef struct put_job {
     const write_job *w;
     const b2i_chunk_part *part;
     uint8_t *chunk;
@@ -186,7 +186,7 @@ static b2c_status change_chunk(const write_job *w, b2c_ctx *ctx, const b2i_chunk
 }
 
 /* The same where few blocks change: only these are decoded and compressed again. */
-typedef struct b2i_patch_job {
+typedef struct patch_job {
     const write_job *w;
     b2c_ctx *ctx;
     const b2i_chunk *chunk;

@@ -111,7 +111,7 @@ b2c_status b2i_schunk_update_special(b2c_schunk *s, uint64_t nchunk, uint8_t kin
 
 /* ---- ranges ---- */
 
-typedef struct b2i_writer_job {
+typedef struct write_job {
     b2c_schunk *s;
     b2c_ctx *ctx;
     b2i_scratch data;  /* a decoded chunk */

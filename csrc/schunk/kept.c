@@ -14,18 +14,18 @@ enum {
 };
 
 /* Which chunk of what; whoever changes the object changes 'edits'. */
-typedef struct b2i_kept_key {
+typedef struct kept_key {
     uint64_t owner, edits, nchunk; /* owner 0: none */
     bool verifies;                 /* whether checksums are compared */
 } kept_key;
 
-typedef struct b2i_kept_chunk {
+typedef struct kept_chunk {
     b2i_stored_chunk c; /* the first, so that it leads here */
     kept_key key;
     bool is_old; /* an earlier read opened it */
 } kept_chunk;
 
-typedef struct b2i_kept_chunks {
+typedef struct kept_chunks {
     kept_chunk v[NKEPT];
     uint32_t hand; /* the next one to give way */
 } kept_chunks;
