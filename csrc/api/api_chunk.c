@@ -83,7 +83,8 @@ static b2c_status getitem(b2c_ctx *ctx, const b2i_chunk *c, uint64_t first, uint
     }
     if (first > total || nitems > total - first) {
         return b2i_fail_sizes(err, B2C_E_RANGE, B2C_NO_OFFSET,
-                              "the items pass the end of the chunk", total, first);
+                              "the items pass the end of the chunk", total,
+                              nitems > UINT64_MAX - first ? UINT64_MAX : first + nitems);
     }
     uint64_t n = nitems * c->head.typesize;
     if (n > dst_cap) {

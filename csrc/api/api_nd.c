@@ -113,7 +113,7 @@ static b2c_status lock_array(b2c_schunk *schunk, const b2c_nd *nd, b2c_error *er
     b2c_status st = b2c_nd_from_schunk(schunk, &now, err);
     if (st == B2C_OK && (now.itemsize != nd->itemsize || !b2i_nd_has_shapes_of(&now, nd))) {
         st = b2i_fail_field(err, B2C_E_ARGUMENT, B2C_NO_OFFSET, "nd",
-                            "another process has resized or replaced the array: describe it anew");
+                            "somebody else has resized or replaced the array: describe it anew");
     }
     return st == B2C_OK ? st : b2i_schunk_unlock(schunk, st, err);
 }

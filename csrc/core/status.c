@@ -16,7 +16,7 @@ const char *b2c_status_text(b2c_status status)
     case B2C_E_OUTPUT_SIZE:
         return "output buffer too small";
     case B2C_E_READ_ONLY:
-        return "opened read-only";
+        return "not writable";
     case B2C_E_EXISTS:
         return "already exists";
     case B2C_E_NOT_FOUND:
@@ -42,7 +42,7 @@ const char *b2c_status_text(b2c_status status)
     case B2C_E_IO:
         return "input/output error";
     case B2C_E_LOCKED:
-        return "locked by another process";
+        return "locked through another handle";
     case B2C_E_CONFLICT:
         return "changed by somebody else at the same time";
     case B2C_E_CALLBACK:

@@ -148,6 +148,9 @@ static void test_chunks(void)
     FAILS(B2C_E_RANGE, b2c_getitem(ctx, chunk, chunk_len, huge, huge, out, sizeof out, &len, &err));
     FAILS(B2C_E_RANGE,
           b2c_getitem(ctx, chunk, chunk_len, 0, (huge >> 2) + 1, out, sizeof out, &len, &err));
+    FAILS(B2C_E_RANGE, b2c_getitem(ctx, chunk, chunk_len, 99, 2, out, sizeof out, &len, &err));
+    CHECK_EQ(err.expected, 100);
+    CHECK_EQ(err.actual, 101); /* where the range ends, not where it begins */
     FAILS(B2C_E_OUTPUT_SIZE, b2c_getitem(ctx, chunk, chunk_len, 0, 100, out, 399, &len, &err));
     CHECK_EQ(b2c_getitem(ctx, chunk, chunk_len, 100, 0, NULL, 0, &len, &err), B2C_OK);
 
