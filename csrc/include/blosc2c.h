@@ -95,13 +95,13 @@ typedef enum b2c_status {
 
 typedef struct b2c_error {
     b2c_status status;
-    int sys_errno;     /* for B2C_E_IO; for B2C_E_CALLBACK what was returned; else 0 */
+    int sys_errno;     /* of the system; for B2C_E_CALLBACK what was returned; else 0 */
     uint64_t offset;   /* byte in the input where the trouble lies, or B2C_NO_OFFSET */
     int64_t chunk;     /* chunk number, or B2C_NO_NUMBER */
     int64_t block;     /* block number inside the chunk, or B2C_NO_NUMBER */
-    uint64_t expected; /* for B2C_E_CHECKSUM and size mismatches, else 0 */
+    uint64_t expected; /* of checksums, sizes, numbers: what it should be, or be at most; else 0 */
     uint64_t actual;   /* likewise: what was found; for B2C_E_UNKNOWN_… the number */
-    const char *field; /* name of the stored field or the argument, or NULL */
+    const char *field; /* name of the stored field, the argument or the limit, or NULL */
     const char *what;  /* one clause in English, never NULL after a failure */
 } b2c_error;
 
@@ -375,8 +375,8 @@ B2C_API B2C_MUST_USE b2c_status b2c_vldecompress_block(b2c_ctx *ctx, const void 
  * B2C_SPECIAL_VALUE) that decodes to 'nbytes' bytes of the given kind.  'value'
  * holds one item for B2C_SPECIAL_VALUE and is ignored otherwise.
  *
- *   B2C_E_ARGUMENT     kind is not 1…4; nbytes is no multiple of the typesize;
- *                      NaN with a typesize other than 4 or 8
+ *   B2C_E_ARGUMENT     a parameter; kind is not 1…4; nbytes is no multiple of the typesize;
+ *                      NaN with a typesize other than 4 or 8; no value, or no item of it
  *   B2C_E_OUTPUT_SIZE  *dst_len is the size needed
  *   B2C_E_LIMIT        nbytes is too large
  */
@@ -589,13 +589,21 @@ B2C_API B2C_MUST_USE b2c_status b2c_schunk_read(const b2c_schunk *schunk, b2c_ct
  * fails (B2C_E_IO, or a damaged chunk that has to be moved), the stored frame is the last
  * committed one, the handle still shows the edit, and every further edit is
  * B2C_E_READ_ONLY; opening the frame again shows what is stored.
+ *
+ * What compresses fails as b2c_compress(), what decodes as b2c_schunk_decode_chunk().  B2C_E_LIMIT:
+ * the frame could not be opened again with its limits.  With B2C_OPEN_LOCK also as
+ * b2c_schunk_lock().
  */
 
 /* Compresses 'src' with the schunk's parameters and appends it as one chunk. */
 B2C_API B2C_MUST_USE b2c_status b2c_schunk_append(b2c_schunk *schunk, b2c_ctx *ctx, const void *src,
                                                   size_t src_len, b2c_error *err);
 
-/* Appends a ready chunk; its header is checked. */
+/*
+ * Appends a ready chunk, the bytes behind which are ignored.  Its header is checked, as by
+ * b2c_chunk_inspect(); B2C_E_TRUNCATED also when the chunk is longer than 'chunk_len',
+ * B2C_E_ARGUMENT when it decodes to nothing, B2C_E_UNSUPPORTED when it has less than 32 bytes.
+ */
 B2C_API B2C_MUST_USE b2c_status b2c_schunk_append_chunk(b2c_schunk *schunk, const void *chunk,
                                                         size_t chunk_len, b2c_error *err);
 
@@ -631,7 +639,10 @@ B2C_API B2C_MUST_USE b2c_status b2c_schunk_update_chunk(b2c_schunk *schunk, uint
 B2C_API B2C_MUST_USE b2c_status b2c_schunk_delete_chunk(b2c_schunk *schunk, uint64_t nchunk,
                                                         b2c_error *err);
 
-/* Chunk i becomes what chunk order[i] was; 'norder' is the number of chunks (B2C_E_ARGUMENT). */
+/*
+ * Chunk i becomes what chunk order[i] was; 'norder' is the number of chunks, of which each is named
+ * once (B2C_E_ARGUMENT).
+ */
 B2C_API B2C_MUST_USE b2c_status b2c_schunk_reorder(b2c_schunk *schunk, const uint64_t *order,
                                                    uint64_t norder, b2c_error *err);
 
@@ -651,12 +662,12 @@ B2C_API B2C_MUST_USE b2c_status b2c_schunk_update_special(b2c_schunk *schunk, ui
 /*
  * Writes 'src' at byte 'at' of the decoded data; what passes the end is
  * appended.  Chunks are decoded and compressed again where needed.  All or nothing.
- * B2C_E_RANGE when 'at' is beyond the end.
+ * B2C_E_RANGE when 'at' is beyond the end; B2C_E_UNSUPPORTED in a chunk of variable-size blocks.
  */
 B2C_API B2C_MUST_USE b2c_status b2c_schunk_write(b2c_schunk *schunk, b2c_ctx *ctx, uint64_t at,
                                                  const void *src, size_t src_len, b2c_error *err);
 
-/* Cuts the decoded data to 'nbytes'; all or nothing. */
+/* Cuts the decoded data to 'nbytes'; all or nothing.  B2C_E_RANGE: there are fewer. */
 B2C_API B2C_MUST_USE b2c_status b2c_schunk_truncate(b2c_schunk *schunk, b2c_ctx *ctx,
                                                     uint64_t nbytes, b2c_error *err);
 
@@ -935,7 +946,10 @@ B2C_API uint64_t b2c_nd_chunksize(const b2c_nd *nd);
 B2C_API uint64_t b2c_nd_blocksize(const b2c_nd *nd);
 B2C_API uint64_t b2c_nd_nchunks(const b2c_nd *nd);
 
-/* The content of the b2nd metalayer; dtype is a NumPy dtype string. */
+/*
+ * The content of the b2nd metalayer; dtype is a NumPy dtype string, and nd->itemsize may be 0.
+ * B2C_E_OUTPUT_SIZE: *dst_len is the size needed; otherwise as b2c_nd_check().
+ */
 B2C_API B2C_MUST_USE b2c_status b2c_nd_meta_encode(const b2c_nd *nd, const char *dtype,
                                                    size_t dtype_len, void *dst, size_t dst_cap,
                                                    size_t *dst_len, b2c_error *err);
@@ -943,7 +957,7 @@ B2C_API B2C_MUST_USE b2c_status b2c_nd_meta_encode(const b2c_nd *nd, const char 
 /*
  * Reads it.  nd->itemsize is left 0: it is the schunk's business
  * (b2c_nd_from_schunk()).  The dtype string is meta[*dtype_at … + *dtype_len);
- * both 0 when the metalayer has none.
+ * both 0 when the metalayer has none.  B2C_E_TRUNCATED, B2C_E_CORRUPT, B2C_E_UNSUPPORTED.
  */
 B2C_API B2C_MUST_USE b2c_status b2c_nd_meta_decode(const void *meta, size_t meta_len, b2c_nd *nd,
                                                    size_t *dtype_at, size_t *dtype_len,
@@ -951,7 +965,8 @@ B2C_API B2C_MUST_USE b2c_status b2c_nd_meta_decode(const void *meta, size_t meta
 
 /*
  * The shapes of an open array (metalayer b2nd or caterva) with its item size,
- * checked against the schunk's chunks.  B2C_E_NOT_FOUND: not an array.
+ * checked against the schunk's chunks.  B2C_E_NOT_FOUND: not an array; B2C_E_LIMIT: more dimensions
+ * than its limits allow; otherwise as b2c_nd_meta_decode().
  */
 B2C_API B2C_MUST_USE b2c_status b2c_nd_from_schunk(const b2c_schunk *schunk, b2c_nd *nd,
                                                    b2c_error *err);
