@@ -95,7 +95,7 @@ class UnknownFilterError(ParameterError):
 
 
 class ReadOnlyError(Blosc2Error, RuntimeError, ValueError):
-    """A change of something that was opened for reading."""
+    """A change of something that was opened for reading, or of which a write has failed before."""
 
 
 class ChunkIndexError(Blosc2Error, IndexError, RuntimeError):
