@@ -40,6 +40,16 @@ static bool read_all(const b2c_schunk *s)
     return sound;
 }
 
+/* Gives the shape of an array, which some filters need, to a super-chunk without chunks. */
+static void copy_shape(const b2c_schunk *from, b2c_schunk *to)
+{
+    static uint8_t meta[FUZZ_MAX_NBYTES];
+    size_t len;
+    if (b2c_schunk_meta_get(from, "b2nd", meta, sizeof meta, &len, NULL) == B2C_OK) {
+        FUZZ_REQUIRE(b2c_schunk_meta_add(to, "b2nd", meta, len, NULL) == B2C_OK);
+    }
+}
+
 /* Chunks of a stranger's file in another order, some twice, in memory: what decodes is the same. */
 static void copy_some(const b2c_schunk *from)
 {
@@ -58,6 +68,7 @@ static void copy_some(const b2c_schunk *from)
     params.chunksize = 0;
     params.cparams.typesize = info.cparams.typesize;
     FUZZ_REQUIRE(b2c_schunk_new(&params, &to, &err) == B2C_OK);
+    copy_shape(from, to);
     b2c_status status = b2c_schunk_copy_some(from, numbers, n, to, &err);
     fuzz_check_error(status, &err);
     b2c_schunk_info_get(to, &info);
