@@ -141,7 +141,13 @@ class NDArray(Operators, Synonyms):
         if self._schunk.must_look and not self._schunk.handle.is_closed:
             with self._schunk.handle:  # sees what others have stored
                 pass
+        self.check_shown()
         return self
+
+    def check_shown(self) -> None:
+        """ParameterError when what is stored now is not what this array, or this view of one, can show."""
+        if not self._nd:
+            raise ParameterError("what is stored now is no array that can be shown here", path=self.urlpath)
 
     @property
     def shape(self) -> Shape:
@@ -303,6 +309,7 @@ class NDArray(Operators, Synonyms):
 
     def _expect(self, dtype: np.dtype[Any], ndim: int) -> None:
         """ConflictError when a read, for which the handle is held, was meant for another array."""
+        self.check_shown()
         if dtype is not self._dtype or ndim != len(self._shape):
             raise ConflictError(
                 "the array was replaced by one of another dtype or number of axes", path=self.urlpath
@@ -665,7 +672,7 @@ class NDArray(Operators, Synonyms):
 
         known : what read_description() would give
         """
-        self._nd = ffi.NULL  # of what cannot be shown; reading says that there is no description
+        self._nd = ffi.NULL  # of what cannot be shown
         found = known or read_description(ptr, self.urlpath)
         if found is None:
             raise FormatError("there is no array any more in what was opened", path=self.urlpath)

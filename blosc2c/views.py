@@ -26,25 +26,27 @@ def view_of(array: NDArray, axes: Shape) -> NDArray:
     view._axes = tuple(shown[axis] if axis >= 0 else -1 for axis in axes)
     with array._schunk.handle as ptr:
         view.follow(ptr, (base._nd, base._dtype) if base._nd else None)
+    view.check_shown()
     array._schunk.handle.add_follower(view)
     return view
 
 
-def may_show(shape: Sequence[int], axes: Shape | None) -> bool:
-    """Whether a view with these axes can show a stored array of a shape."""
-    return axes is None or all(shape[axis] == 1 for axis in set(range(len(shape))).difference(axes))
+def may_show(sizes: Sequence[int], axes: Shape | None) -> bool:
+    """Whether a view with these axes can show a stored array of a shape; so must its chunks and blocks be."""
+    return axes is None or all(sizes[axis] == 1 for axis in set(range(len(sizes))).difference(axes))
 
 
 def shown_of(stored: Any, axes: Shape | None) -> Any:
     """The description of what a view with these axes shows of a stored array; NULL when it cannot."""
     if axes is None:
         return stored
-    if not may_show(ffi.unpack(stored.shape, stored.ndim), axes):
-        return ffi.NULL
     nd = ffi.new("b2c_nd *", {"size": stored.size, "ndim": len(axes), "itemsize": stored.itemsize})
-    for i, axis in enumerate(axes):
-        for part in ("shape", "chunks", "blocks"):
-            getattr(nd, part)[i] = getattr(stored, part)[axis] if axis >= 0 else 1
+    for part in ("shape", "chunks", "blocks"):
+        sizes = ffi.unpack(getattr(stored, part), stored.ndim)
+        if not may_show(sizes, axes):
+            return ffi.NULL
+        for i, axis in enumerate(axes):
+            getattr(nd, part)[i] = sizes[axis] if axis >= 0 else 1
     return nd
 
 

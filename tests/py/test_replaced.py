@@ -110,6 +110,33 @@ def test_a_view_has_the_present_dtype_when_it_can_show_the_array_again(kw):
         np.testing.assert_array_equal(w.squeeze(), view)
 
 
+@pytest.mark.parametrize(
+    "shape, chunks, blocks",
+    [((2, 4), (1, 2), (1, 2)), ((1, 4), (2, 2), (2, 2)), ((1, 4), (2, 2), (1, 2)), ((1, 4), (2, 1), (1, 1))],
+)
+def test_a_view_that_cannot_show_the_array_shows_nothing(kw, shape, chunks, blocks):
+    """An axis that it leaves out is longer than 1 now, or its chunks are: nor does it copy them."""
+    kw["locking"] = True
+    with b2.asarray([[0.0, 1, 2, 3]], chunks=(1, 2), blocks=(1, 2), **kw) as w:
+        view = w.squeeze()
+        b2.full(shape, 0.5, chunks=chunks, blocks=blocks, **kw).close()
+        for look in (
+            lambda: view[:],
+            lambda: view.shape,
+            lambda: view.copy(),
+            lambda: view.slice(slice(0, 4)),
+            lambda: view.to_cframe(),
+            lambda: b2.concat([view, view]),
+            lambda: b2.expand_dims(view),
+            lambda: view.__setitem__(0, 1),
+        ):
+            with pytest.raises(b2.ParameterError, match="no array that can be shown"):
+                look()
+        np.testing.assert_array_equal(w, np.full(shape, 0.5))
+        b2.full((1, 4), 2.5, chunks=(1, 4), **kw).close()
+        np.testing.assert_array_equal(view, [2.5] * 4)
+
+
 def test_handles_take_turns_on_what_is_there_now(kw):
     kw["locking"] = True
     handles = [b2.zeros((4,), **kw)]
