@@ -51,6 +51,13 @@ static inline void learn_match(const search *c, const uint8_t *p, size_t len, co
     }
 }
 
+/* Whether n bytes are hardly more than matches of four: longer ones are missed for those. */
+static inline bool seems_dense(const habits *h, size_t n)
+{
+    enum { MEAN = 5 }; /* of a match and the literals before it */
+    return (h->nmatches - h->nruns) * MEAN > n;
+}
+
 /*
  * search_segment() with more effort: two tables, for long matches and for short ones, and after a
  * short one a look for a longer one at the next position.
@@ -116,6 +123,7 @@ B2I_LZ_TEMPLATE bool search_pairs(search *state, const gear *g, const pairing of
         }
     }
     c.is_sparse = LZ_HAS_SPARSE && seems_sparse(&lately, (size_t)(p - state->p));
+    c.is_dense = c.is_dense || seems_dense(&lately, (size_t)(p - state->p));
     c.p = p;
     *state = c;
     return true;
@@ -139,17 +147,20 @@ static B2I_LZ_APART bool search_short_pairs(search *c, const gear *g, const uint
 
 /*
  * Matches of four bytes make categories, prices and pixels up to a sixth smaller where filters have
- * made bytes or bits of them; in items, longer matches are missed for those.  In long streams five
- * do nearly as well, in three quarters of the time where half is noise.
+ * made bytes or bits of them; in items, longer matches are missed for those, and so they are in
+ * dense streams, of which short ones would be at their end before a search for others knows them.
+ * In long streams five do nearly as well, in three quarters of the time where half is noise.
  */
 static bool search_in_pairs(search *c, const level *lv, const uint8_t *end)
 {
     enum { MOST = 32768 };
     const size_t n = (size_t)(c->src_end - c->src);
-    const bool is_fine = lv->low_len == FINE_PAIRS && c->made != B2I_MADE_ITEMS && n <= MOST;
-    return (!is_fine           ? search_pairs_5
-            : n <= SMALL_INPUT ? search_short_pairs
-                               : search_pairs_4)(c, &lv->low, end);
+    const bool is_short = n <= SMALL_INPUT;
+    const bool is_fine = lv->low_len == FINE_PAIRS && c->made != B2I_MADE_ITEMS && n <= MOST &&
+                         (is_short || !c->is_dense);
+    return (!is_fine   ? search_pairs_5
+            : is_short ? search_short_pairs
+                       : search_pairs_4)(c, &lv->low, end);
 }
 
 #endif

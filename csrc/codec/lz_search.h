@@ -91,6 +91,7 @@ typedef struct search {
     size_t period;                /* how far back nearly all matches of it were lately, or 0 */
     bool is_sparse, sparse_began; /* the search of lz_sparse.h would do well; it has begun */
     bool saves_little;            /* the low gear, up to half */
+    bool is_dense;                /* some segment was, see seems_dense() */
     /* takes the place of the low gear's search, or NULL */
     bool (*own_low)(struct search *c, const level *lv, const uint8_t *end);
     bool (*gives_up)(const struct search *c); /* whether the rest would be in vain, or NULL */
