@@ -295,7 +295,11 @@ class NDArray(Operators, Synonyms):
 
     def __repr__(self) -> str:
         if is_closed_view(self) or self._schunk.handle.is_closed:
-            return f"NDArray(shape={self.shape}, dtype={self.dtype}, closed)"
+            return f"NDArray(shape={self._shape}, dtype={self._dtype}, closed)"
+        try:
+            self._look()
+        except ParameterError as exc:
+            return f"NDArray({exc})"
         place = f", {self.urlpath!r}" if self.urlpath else ""
         return (
             f"NDArray(shape={self.shape}, dtype={self.dtype}, chunks={self.chunks}, "

@@ -132,9 +132,15 @@ def test_a_view_that_cannot_show_the_array_shows_nothing(kw, shape, chunks, bloc
         ):
             with pytest.raises(b2.ParameterError, match="no array that can be shown"):
                 look()
+        assert repr(view).startswith("NDArray(what is stored now is no array that can be shown here")
         np.testing.assert_array_equal(w, np.full(shape, 0.5))
         b2.full((1, 4), 2.5, chunks=(1, 4), **kw).close()
         np.testing.assert_array_equal(view, [2.5] * 4)
+        b2.full(shape, 0.5, chunks=chunks, blocks=blocks, **kw).close()
+        with pytest.raises(b2.ParameterError):
+            view[:]
+        view.close()
+        assert repr(view) == "NDArray(shape=(4,), dtype=float64, closed)"
 
 
 def test_handles_take_turns_on_what_is_there_now(kw):
