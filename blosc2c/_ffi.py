@@ -70,7 +70,11 @@ def text(chars: Any) -> str:
     return str(ffi.string(chars).decode()) if chars != ffi.NULL else ""
 
 
-_ERROR = ffi.typeof("b2c_error *")  # found again it costs as much as the rest
+_ERROR, _ADDRESS = ffi.typeof("b2c_error *"), ffi.typeof("uintptr_t")  # found again they cost much
+
+
+def address_of(ptr: Any) -> int:
+    return int(ffi.cast(_ADDRESS, ptr))
 
 
 def new_error() -> Any:

@@ -6,7 +6,7 @@ SPDX-License-Identifier: BSD-3-Clause
 from __future__ import annotations
 
 import functools
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,6 +17,9 @@ from .errors import FormatError
 from .meta import find_meta
 from .packed import plain_text
 from .partition import Shape
+
+if TYPE_CHECKING:
+    from .handles import Handle
 
 EXTENSION_META = "ml_dtype"  # metalayer with the name of a dtype of ml_dtypes
 ND = ffi.typeof("b2c_nd *")
@@ -31,10 +34,27 @@ def read_description(ptr: Any, path: str | None) -> tuple[Any, np.dtype[Any]] | 
         return None
     check(status, err, path)
     stored = bytes(ffi.buffer(text[0], n[0])) if n[0] else b""
-    return nd, _stored_dtype(ptr, nd.itemsize, stored, path)
+    dt = _stored_dtype(nd.itemsize, stored, path)
+    if dt.kind == "V":
+        name = find_meta(ptr, EXTENSION_META, path)
+        # A text and nothing else: a frame in its place would be opened by opening this one.
+        dt = (name and dtypes.extension(plain_text(name), nd.itemsize)) or dt
+    return nd, dt
 
 
-def _stored_dtype(ptr: Any, itemsize: int, stored: bytes, path: str | None) -> np.dtype[Any]:
+def description_of(handle: Handle, path: str | None) -> tuple[Any, np.dtype[Any]] | None:
+    """The same for who does not hold the handle."""
+    short: tuple[bytes, bytes] | None = handle.calls.description()
+    if short is not None:
+        nd = ffi.from_buffer(ND, short[0])
+        dt = _stored_dtype(nd.itemsize, short[1], path)
+        if dt.kind != "V":  # which may be one of the other metalayer
+            return nd, dt
+    with handle as ptr:
+        return read_description(ptr, path)
+
+
+def _stored_dtype(itemsize: int, stored: bytes, path: str | None) -> np.dtype[Any]:
     """The dtype that the array's metalayer tells; bytes when it does not."""
     if not stored:
         return np.dtype((np.bytes_, itemsize))
@@ -42,12 +62,7 @@ def _stored_dtype(ptr: Any, itemsize: int, stored: bytes, path: str | None) -> n
         text = stored.decode()
     except UnicodeDecodeError as exc:
         raise FormatError(f"the dtype is not UTF-8: {exc}", path=path, field="dtype") from None
-    dt = dtypes.from_text(text, itemsize, path)
-    if dt.kind == "V":
-        name = find_meta(ptr, EXTENSION_META, path)
-        # A text and nothing else: a frame in its place would be opened by opening this one.
-        dt = (name and dtypes.extension(plain_text(name), itemsize)) or dt
-    return dt
+    return dtypes.from_text(text, itemsize, path)
 
 
 def describe(shape: Shape, chunks: Shape, blocks: Shape, dtype: np.dtype[Any]) -> tuple[Any, bytes]:

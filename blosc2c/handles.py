@@ -17,7 +17,18 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from . import errors
-from ._ffi import calls, check, chunk_of, exception, ffi, lib, new_error, thread_local, uninterrupted
+from ._ffi import (
+    address_of,
+    calls,
+    check,
+    chunk_of,
+    exception,
+    ffi,
+    lib,
+    new_error,
+    thread_local,
+    uninterrupted,
+)
 from .blocks import block
 
 if TYPE_CHECKING:
@@ -29,14 +40,10 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 _get_ident = threading.get_ident
-INFO, _OUT, _ADDRESS = ffi.typeof("b2c_schunk_info *"), ffi.typeof("b2c_schunk **"), ffi.typeof("uintptr_t")
+INFO, _OUT = ffi.typeof("b2c_schunk_info *"), ffi.typeof("b2c_schunk **")
 _TURN, _HOLD = ffi.typeof("b2i_turn *"), ffi.typeof("b2i_hold *")
 MAX_SECONDS = 10  # of reading again what changes meanwhile
 MIN_PAUSE, MAX_PAUSE = 5e-5, 1e-3  # seconds between two looks whether others have left
-
-
-def _address(ptr: Any) -> int:
-    return int(ffi.cast(_ADDRESS, ptr))
 
 
 def _free_left(out: Any, _free: Any = lib.b2c_schunk_free) -> None:
@@ -62,7 +69,7 @@ def _wait(pause: float) -> float:
 
 def handle_at(ptr: Any) -> Handle | None:
     """The handle of a C object, if it has one."""
-    ref = _by_address.get(_address(ptr))
+    ref = _by_address.get(address_of(ptr))
     handle = None if ref is None else ref()
     return None if handle is None or handle.is_closed else handle
 
@@ -123,7 +130,7 @@ class Handle:
 
     def __init__(self, out: Any) -> None:
         ptr = out[0]
-        self._address = _address(ptr)
+        self._address = address_of(ptr)
         out[0] = ffi.NULL  # a signal handler may run from the next call on, and that frees
         self._ptr = ffi.gc(ptr, lib.b2c_schunk_free)
         ffi.gc(out, None)  # in _free_left() what a handler raises would be lost
@@ -132,7 +139,7 @@ class Handle:
         self._views = _Views()
         self._turns = threading.RLock()  # held to begin to read, and to write
         self.turn = ffi.new(_TURN, {"schunk": ptr, "is_open": True})
-        self.calls = calls.Calls((self.turn, self._ptr), _address(self.turn))
+        self.calls = calls.Calls((self.turn, self._ptr), address_of(self.turn))
         self.called: dict[str, list[Any]] = {}  # what C calls for it, the last of each kind
         _handles[id(self)] = _by_address[self._address] = weakref.ref(self)
 

@@ -17,8 +17,8 @@ import numpy as np
 
 from . import _ffi, ndedit
 from . import dtype as dtypes
-from ._ffi import check, ffi, lib, new_error, out_buffer
-from .description import read_description
+from ._ffi import address_of, calls, check, ffi, lib, new_error, out_buffer
+from .description import description_of, read_description
 from .errors import ChunkIndexError, ConflictError, FormatError, LimitError, ParameterError
 from .facts import Report, codec_summary, human
 from .field import NDField, is_name
@@ -82,6 +82,9 @@ class NDArray(Operators, Synonyms):
     keep_last_read = False
     _schunk: SChunk
     _nd: Any
+    _shape: Shape
+    _chunks: Shape
+    _blocks: Shape
     _dtype: np.dtype[Any]
     # What single items are read to, and the thread and dtype that it is for.
     _room: tuple[Any, np.dtype[Any], Array] | None = None
@@ -97,8 +100,7 @@ class NDArray(Operators, Synonyms):
     @classmethod
     def _if_array(cls, schunk: SChunk) -> NDArray | None:
         """The array in a super-chunk, if it has one."""
-        with schunk.handle as ptr:
-            found = read_description(ptr, schunk.urlpath)
+        found = description_of(schunk.handle, schunk.urlpath)
         return None if found is None else cls._of(schunk, *found)
 
     @classmethod
@@ -122,10 +124,7 @@ class NDArray(Operators, Synonyms):
 
     def _set_nd(self, nd: Any) -> None:
         self._nd = nd
-        n = nd.ndim
-        self._shape: Shape = tuple(ffi.unpack(nd.shape, n))
-        self._chunks: Shape = tuple(ffi.unpack(nd.chunks, n))
-        self._blocks: Shape = tuple(ffi.unpack(nd.blocks, n))
+        self._shape, self._chunks, self._blocks = calls.shapes(address_of(nd))
 
     def _check_chunks(self) -> None:
         """Raise an error unless the chunks are as many, and of the size, that the shapes ask for."""

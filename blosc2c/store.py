@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from . import containers, params
 from . import limits as bounds
-from ._ffi import check, ffi, lib, new_error, uninterrupted
+from ._ffi import check, lib, new_error, uninterrupted
 from .errors import FormatError, ParameterError
-from .handles import INFO, Handle, new_out, writers
+from .handles import Handle, new_out, writers
 from .ndarray import NDArray
 from .params import Keeping, to_path
 from .read import Origin
@@ -73,7 +73,8 @@ def open_handle(
         raise FormatError(f"{path} is a directory but no sparse frame", path=path)
     check(status, err, path)
     handle = Handle(out)
-    handle.limits = limits
+    if limits is not None:
+        handle.limits = limits
     if mode != "r" and mmap_mode != "c":
         handle.writes_to = path
     handle.may_outdate = handle.turn.may_outdate = mode == "r" and not locking and not copy
@@ -96,11 +97,12 @@ def _settle_writers(place: str) -> None:
 
 
 def _is_contiguous(handle: Handle, path: str) -> bool:
-    info = ffi.new(INFO)
-    lib.b2c_schunk_info_get(handle.get(), info)
-    if info.storage == lib.B2C_STORAGE_MEMORY:  # changes of what is there stay in memory
+    storage = handle.calls.storage
+    if storage is None:
+        storage = handle.info().storage
+    if storage == lib.B2C_STORAGE_MEMORY:  # changes of what is there stay in memory
         return not os.path.isdir(path)
-    return bool(info.storage == lib.B2C_STORAGE_FILE)
+    return bool(storage == lib.B2C_STORAGE_FILE)
 
 
 def open(

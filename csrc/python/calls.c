@@ -372,7 +372,7 @@ static PyObject *get_cratio(PyObject *o, void *closure)
     return PyFloat_FromDouble(info.cbytes > 0 ? (double)info.nbytes / (double)info.cbytes : 0);
 }
 
-enum { NCHUNKS, NBYTES, CBYTES, TYPESIZE, BLOCKSIZE, CHUNKSIZE, NITEMS, NVLMETA };
+enum { NCHUNKS, NBYTES, CBYTES, TYPESIZE, BLOCKSIZE, CHUNKSIZE, NITEMS, NVLMETA, STORAGE };
 
 static PyObject *get_fact(PyObject *o, void *which)
 {
@@ -389,6 +389,7 @@ static PyObject *get_fact(PyObject *o, void *which)
         [CHUNKSIZE] = info.chunksize < 0 ? 0 : (uint64_t)info.chunksize,
         [NITEMS] = info.nbytes / info.typesize,
         [NVLMETA] = info.nvlmeta,
+        [STORAGE] = info.storage,
     };
     return PyLong_FromUnsignedLongLong(facts[(uintptr_t)which]);
 }
@@ -414,6 +415,50 @@ static PyObject *chunk_info(PyObject *o, PyObject *arg)
     }
     return Py_BuildValue("(KKi)", (unsigned long long)info.nbytes, (unsigned long long)info.cbytes,
                          (int)info.special);
+}
+
+/* The bytes of a b2c_nd, and the dtype string. */
+static PyObject *description(PyObject *o, PyObject *unused)
+{
+    enum { MOST = 256 };
+    b2c_nd nd;
+    char dtype[MOST];
+    size_t len = 0;
+    (void)unused;
+    if (b2i_turn_nd_open(((calls *)o)->turn, &nd, dtype, MOST, &len) != B2C_OK) {
+        return b2i_long_way();
+    }
+    return Py_BuildValue("(y#y#)", (const char *)&nd, (Py_ssize_t)sizeof(nd), dtype,
+                         (Py_ssize_t)len);
+}
+
+static PyObject *new_tuple(uint32_t n, const uint64_t *sizes)
+{
+    PyObject *tuple = PyTuple_New((Py_ssize_t)n);
+    for (uint32_t i = 0; tuple != NULL && i < n; i++) {
+        PyObject *size = PyLong_FromUnsignedLongLong(sizes[i]);
+        if (size == NULL || PyTuple_SetItem(tuple, (Py_ssize_t)i, size) != 0) {
+            Py_CLEAR(tuple);
+        }
+    }
+    return tuple;
+}
+
+/* (address of a b2c_nd): tuples of its shape, chunks and blocks */
+static PyObject *shapes(PyObject *module, PyObject *address)
+{
+    (void)module;
+    const b2c_nd *nd = PyLong_AsVoidPtr(address);
+    if (nd == NULL) {
+        return NULL;
+    }
+    uint64_t chunks[B2C_MAX_DIM], blocks[B2C_MAX_DIM];
+    for (uint32_t i = 0; i < nd->ndim; i++) {
+        chunks[i] = nd->chunks[i];
+        blocks[i] = nd->blocks[i];
+    }
+    return Py_BuildValue("(NNN)", new_tuple(nd->ndim, nd->shape), new_tuple(nd->ndim, chunks),
+                         new_tuple(nd->ndim, blocks));
 }
 
 /* ---- The type and the module --------------------------------------------- */
@@ -455,6 +500,7 @@ static PyMethodDef methods[] = {
     { "items", FAST(items) },
     { "set_items", FAST(set_items) },
     { "chunk_info", chunk_info, METH_O, NULL },
+    { "description", description, METH_NOARGS, NULL },
     { "get_meta", get_meta, METH_O, NULL },
     { "get_vlmeta", get_vlmeta, METH_O, NULL },
     { "has_meta", has_meta, METH_O, NULL },
@@ -480,6 +526,7 @@ static PyGetSetDef getters[] = {
     { "cratio", get_cratio, NULL, NULL, NULL },
     { "nitems", get_fact, NULL, NULL, (void *)NITEMS },
     { "nvlmeta", get_fact, NULL, NULL, (void *)NVLMETA },
+    { "storage", get_fact, NULL, NULL, (void *)STORAGE },
     { NULL, NULL, NULL, NULL, NULL },
 };
 
@@ -533,6 +580,7 @@ static int fill_module(PyObject *module)
 static PyMethodDef functions[] = {
     { "compress", FAST(b2i_compress) },
     { "decompress", FAST(b2i_decompress) },
+    { "shapes", shapes, METH_O, NULL },
     { "wants_lock", wants_lock, METH_NOARGS, NULL },
     { "set_default_limits", set_default_limits, METH_VARARGS, NULL },
     { NULL, NULL, 0, NULL },

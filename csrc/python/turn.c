@@ -7,6 +7,7 @@
 
 #include <sched.h>
 #include <stdbool.h>
+#include <string.h>
 
 /* Sequentially consistent, as those who look for others must see who came before them. */
 #define PUT(field, value) __atomic_store_n(&turn->field, value, __ATOMIC_SEQ_CST)
@@ -294,6 +295,23 @@ int b2i_turn_index_info(b2i_turn *turn, uint64_t number, b2c_chunk_info *info)
     leave(&c);
     ADD(nreaders, -1);
     return st == B2C_OK ? st : B2I_NOT_FREE;
+}
+
+int b2i_turn_nd_open(b2i_turn *turn, b2c_nd *nd, char *dtype, size_t cap, size_t *len)
+{
+    call c;
+    const void *stored = NULL;
+    if (!begin_read(turn, &c)) {
+        return B2I_NOT_FREE;
+    }
+    int st = (int)b2c_nd_open(turn->schunk, nd, &stored, len, NULL);
+    st = st == B2C_OK && *len <= cap ? st : B2I_NOT_FREE;
+    if (st == B2C_OK && *len != 0) {
+        memcpy(dtype, stored, *len);
+    }
+    leave(&c);
+    ADD(nreaders, -1);
+    return st;
 }
 
 static int end_edit(b2i_turn *turn, const call *c, int st, size_t *nchunks)

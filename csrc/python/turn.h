@@ -90,6 +90,12 @@ int b2i_turn_chunk_info(b2i_turn *turn, uint64_t number, b2c_chunk_info *info, b
  */
 int b2i_turn_index_info(b2i_turn *turn, uint64_t number, b2c_chunk_info *info);
 
+/*
+ * b2c_nd_open() with a copy of the dtype string, of *len bytes and at most 'cap'.  Nothing of the
+ * file is read.  B2I_NOT_FREE also when that fails, or there is no array.
+ */
+int b2i_turn_nd_open(b2i_turn *turn, b2c_nd *nd, char *dtype, size_t cap, size_t *len);
+
 /* Read what has a number or a name. */
 typedef int b2i_turn_read_fn(b2i_turn *turn, b2c_ctx *ctx, uint64_t number, void *dst, size_t cap,
                              size_t *dst_len, b2c_error *err);

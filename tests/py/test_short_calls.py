@@ -14,6 +14,7 @@ import pytest
 
 import blosc2c as b2
 from blosc2c import _ffi
+from blosc2c.description import description_of, read_description
 
 N = 100
 DATA = np.arange(10 * N, dtype="i4")
@@ -31,7 +32,16 @@ class _Closed:
     """In the place of the methods of C: all is done in the long way."""
 
     def __getattr__(self, name):
-        is_fact = name in ("nchunks", "nbytes", "cbytes", "cratio", "typesize", "nitems", "nvlmeta")
+        is_fact = name in (
+            "nchunks",
+            "nbytes",
+            "cbytes",
+            "cratio",
+            "typesize",
+            "nitems",
+            "nvlmeta",
+            "storage",
+        )
         return None if is_fact else lambda *_: None
 
 
@@ -236,6 +246,51 @@ def test_facts_of_special_chunks_beside_a_writer(contiguous, tmp_path):
 def test_attributes_are_found_at_once(s):
     """With a __getattr__() each would take CPython as long as all else that a fact takes."""
     assert not hasattr(type(s), "__getattr__") and not hasattr(type(s.handle), "__getattr__")
+
+
+LONG_NAME = "n" * 300
+DESCRIBED = {
+    "numbers": b2.zeros((5, 3, 4), "<f8", chunks=(4, 2, 3), blocks=(2, 2, 1)),
+    "big-endian": b2.zeros((5,), ">i2"),
+    "no axes": b2.zeros((), "u1"),
+    "16 axes": b2.zeros((2,) * 16, "u1"),
+    "no items": b2.zeros((0, 3), "S7"),
+    "dates": b2.zeros((3,), "M8[ns]"),
+    "records": b2.zeros((3,), [("a", "<i4"), ("b", "<f8")]),
+    "long text": b2.zeros((3,), [(LONG_NAME, "<i4")]),
+    "not a number": b2.zeros((3,), "V5"),
+    "2^40 items": b2.zeros((1 << 40,), "u1", chunks=(1 << 24,), blocks=(1 << 16,)),
+}
+
+
+@pytest.mark.parametrize("kind", DESCRIBED)
+def test_descriptions(kind):
+    array = DESCRIBED[kind]
+    nd, dtype = description_of(array.schunk.handle, None)
+    assert dtype == array.dtype
+    assert (nd.ndim, nd.itemsize) == (array.ndim, array.dtype.itemsize)
+    with array.schunk.handle as ptr:
+        long_nd, long_dtype = read_description(ptr, None)
+    assert dtype == long_dtype
+    assert bytes(_ffi.ffi.buffer(nd)) == bytes(_ffi.ffi.buffer(long_nd))
+    shapes = _ffi.calls.shapes(_ffi.address_of(nd))
+    assert shapes == (array.shape, array.chunks, array.blocks)
+    assert shapes == tuple(tuple(_ffi.ffi.unpack(f, nd.ndim)) for f in (nd.shape, nd.chunks, nd.blocks))
+
+
+def test_descriptions_that_are_none_or_not_free(s):
+    assert s.handle.calls.description() is None
+    assert description_of(s.handle, None) is None
+    array = b2.zeros((3,), "i4")
+    handle = array.schunk.handle
+    assert handle.calls.description()[1] == b"<i4"
+    with handle.writing():
+        assert handle.calls.description() is None
+        assert description_of(handle, None)[1] == array.dtype
+    array.schunk.close()
+    assert handle.calls.description() is None
+    with pytest.raises(b2.ClosedError):
+        description_of(handle, None)
 
 
 def test_exceptions_of_signals_in_arguments(s):
