@@ -28,6 +28,8 @@ enum {
     MAX_SAMPLE_LEN = 4096
 };
 
+enum { AS_OF_LEVEL = 0, FEW_STEPS = 3 }; /* of parameters of the library */
+
 #define FRAME_MAGIC 0xFD2FB528 /* libraries may read old formats and skippable frames as well */
 
 static b2c_status status_of(size_t result, b2c_status otherwise)
@@ -50,7 +52,7 @@ static ZSTD_CCtx *context(void **kept)
  */
 static size_t encode_fast(ZSTD_CCtx *cctx, uint8_t *dst, size_t cap, const uint8_t *src, size_t n)
 {
-    enum { LONG = 256 * 1024, AS_OF_LEVEL = 0 };
+    enum { LONG = 256 * 1024 };
     (void)ZSTD_CCtx_setParameter(cctx, ZSTD_c_compressionLevel, 1);
     (void)ZSTD_CCtx_setParameter(cctx, ZSTD_c_minMatch, n > LONG ? 6 : AS_OF_LEVEL);
     return ZSTD_compress2(cctx, dst, cap, src, n);
@@ -86,15 +88,22 @@ static size_t encode_plane(ZSTD_CCtx *cctx, uint8_t *dst, size_t cap, const uint
 }
 
 /*
- * By binary trees, which takes half the time or less where the library would look for a match among
- * rows of candidates: those are all alike within a run.  Planes of numbers that grow are such.
+ * Matches are looked for in binary trees.
+ *
+ * In runs that takes half the time or less where the library would look among rows of candidates:
+ * those are all alike within a run.  Planes of numbers that grow are such.
+ *
+ * In short planes that shrink to a sixth 2^FEW_STEPS steps down a tree find as much as the 2^5 of
+ * the library: sizes are 1.0002 of what they were, in 2 to 20 % less time, of rare values in half.
+ * With 2^2 sawteeth would be 1.18 times as large, and with 2^3 rows of bits 1.05 times.
  */
-static size_t encode_runs(ZSTD_CCtx *cctx, int level, uint8_t *dst, size_t cap, const uint8_t *src,
-                          size_t n)
+static size_t encode_by_trees(ZSTD_CCtx *cctx, int level, int steps, uint8_t *dst, size_t cap,
+                              const uint8_t *src, size_t n)
 {
     (void)ZSTD_CCtx_reset(cctx, ZSTD_reset_parameters);
     (void)ZSTD_CCtx_setParameter(cctx, ZSTD_c_compressionLevel, level);
     (void)ZSTD_CCtx_setParameter(cctx, ZSTD_c_strategy, ZSTD_btlazy2);
+    (void)ZSTD_CCtx_setParameter(cctx, ZSTD_c_searchLog, steps);
     return ZSTD_compress2(cctx, dst, cap, src, n);
 }
 
@@ -209,8 +218,8 @@ static b2c_status is_in_vain(b2i_codec_state *state, int clevel, const uint8_t *
 }
 
 /*
- * Whether encode_runs() is better: where runs follow runs, so that bytes differ from several before
- * the end of one; not where single bytes are between them, as in masks of rare things, whose
+ * Whether encode_by_trees() is better: where runs follow runs, so that bytes differ from several
+ * before the end of one; not where single bytes are between them, as in masks of rare things, whose
  * matches are so long that comparing them takes the time.  The levels of others take other
  * searches.
  */
@@ -283,8 +292,10 @@ static b2c_status encode_frame(b2i_codec_state *state, int clevel, const b2i_dic
         len = encode_fast(cctx, dst, cap, src, n);
     } else if (of_plane && easy.len > 0) {
         len = encode_plane(cctx, dst, cap, src, n);
+    } else if (clevel == 5 && easy.len > 0 && state->made == B2I_MADE_BYTES) {
+        len = encode_by_trees(cctx, library_levels[clevel], FEW_STEPS, dst, cap, src, n);
     } else if (has_long_runs(clevel, src, n)) {
-        len = encode_runs(cctx, library_levels[clevel], dst, cap, src, n);
+        len = encode_by_trees(cctx, library_levels[clevel], AS_OF_LEVEL, dst, cap, src, n);
     } else {
         int level = looks && easy.len == 0 ? level_of_hard(clevel, n) : library_levels[clevel];
         len = ZSTD_compressCCtx(cctx, dst, cap, src, n, level);
