@@ -24,6 +24,7 @@ from .facts import Report, codec_summary, human
 from .field import NDField, is_name
 from .indexing import Box, Gather, parse_key, place_points, rest_of
 from .limits import check_result
+from .masks import dense_mask, read_masked
 from .ndchunks import NDChunkInfo, chunk_infos, chunks_touched
 from .operators import Operators
 from .params import CParams, DParams
@@ -433,7 +434,12 @@ class NDArray(Operators, Synonyms):
 
     @replanned
     def _get(self, key: Any) -> Array:
-        plan = parse_key(key, self.shape)
+        shape = self.shape
+        mask = dense_mask(key, shape)
+        found = None if mask is None else read_masked(self, mask)
+        if found is not None:
+            return found
+        plan = parse_key(key, shape)
         return self._read_plain(plan) if isinstance(plan, Box) else self._read_gather(plan)
 
     def __getitem__(self, key: Any) -> Any:
