@@ -6,10 +6,8 @@
 #include "blosc2c.h"
 #include "kinds.h"
 
-#include <stdbool.h>
-
-#ifdef B2I_BUNDLED_ZSTD
 #include <common/noted_alloc.h>
+#include <stdbool.h>
 
 /* In the place of those of third_party, which are not linked. */
 static uint64_t ncalls, failing;
@@ -76,10 +74,3 @@ int main(void)
     test_training();
     return RESULT();
 }
-#else
-int main(void)
-{
-    CHECK(1);
-    return RESULT();
-}
-#endif

@@ -5,7 +5,6 @@
  */
 #include "harness.h"
 
-#ifdef B2I_BUNDLED_ZSTD
 #include <common/zstd_internal.h>
 #include <compress/default_ctables.h>
 
@@ -26,10 +25,3 @@ int main(void)
           OF_defaultNormLog);
     return RESULT();
 }
-#else
-int main(void)
-{
-    CHECK(1);
-    return RESULT();
-}
-#endif
