@@ -33,8 +33,9 @@ enum { B2I_FORMAT_BY_ID = 6 }; /* of codecs that byte 0x16 of chunk headers name
 /*
  * Levels that only one codec knows.  Zstandard's highest for one of several planes, of which those
  * that shrink most are not worth most of the time; and added to one below it, that what repeats is
- * long and far apart.  LZ4HC's first two, with short matches in short streams: in place of a higher
- * one they do without, for trials with pieces would find those, and whole streams not.
+ * long and far apart.  LZ4HC's first two where they were asked for: search_in_pairs() finds short
+ * matches in short streams.  The 1 that a trial takes in place of a higher one does without: short
+ * pieces would promise matches that long streams do not get.
  */
 enum { B2I_CLEVEL_OF_PLANE = 10, B2I_CLEVEL_FINE = 11, B2I_CLEVEL_FAR = 16 };
 

@@ -70,9 +70,10 @@ b2c_status b2i_blosclz_decode(b2i_codec_state *state, const b2i_dict *dict, b2i_
 
 /*
  * LZ4 blocks.  A stream that would not become at least a 64th smaller is said not to fit: raw
- * bytes need no decoding at all.
+ * bytes need no decoding at all.  Levels for LZ4HC, without dictionaries, are B2I_CLEVEL_FINE, and
+ * this one, which has no short matches.
  */
-enum { B2I_LZ4_MID = B2I_MAX_CLEVEL + 1, B2I_LZ4_FINE }; /* for LZ4HC, without dictionaries */
+enum { B2I_LZ4_MID = B2I_MAX_CLEVEL + 1 };
 typedef struct b2i_lz4_dict b2i_lz4_dict;
 b2i_lz4_dict *b2i_lz4_dict_new(b2i_span bytes); /* not empty; copied; for b2i_free(), or NULL */
 b2c_status b2i_lz4_encode(b2i_codec_state *state, int clevel, const b2i_lz4_dict *dict,

@@ -83,9 +83,9 @@ static b2c_status lz4hc_encode(b2i_codec_state *state, int clevel, const b2i_dic
                                const uint8_t *src, size_t n, uint8_t *dst, size_t cap,
                                size_t *out_len)
 {
-    const bool is_fine = clevel == B2I_CLEVEL_FINE;
-    if ((clevel < MIN_HC || is_fine) && (dict == NULL || dict->enc == NULL)) {
-        return b2i_lz4_encode(state, is_fine ? B2I_LZ4_FINE : B2I_LZ4_MID, NULL, src, n, dst, cap,
+    const bool is_ours = clevel < MIN_HC || clevel == B2I_CLEVEL_FINE;
+    if (is_ours && (dict == NULL || dict->enc == NULL)) {
+        return b2i_lz4_encode(state, clevel < MIN_HC ? B2I_LZ4_MID : clevel, NULL, src, n, dst, cap,
                               out_len);
     }
     *out_len = 0;

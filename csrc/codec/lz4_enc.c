@@ -27,7 +27,7 @@ enum {
     LZ_HAS_SPARSE = 1,
     LZ_SPARSE_DISTANCE = LZ_MAX_DISTANCE,
     LZ_MAX_MORE = 44,
-    LOOK = B2I_LZ4_FINE + 1, /* rows of levels[] */
+    LOOK = B2I_CLEVEL_FINE + 1, /* rows of levels[] */
     SHORT_PLANE,
     WIDE = 32,        /* literals that are copied in two steps, or one */
     SHORT = WIDE + 16 /* room for a sequence of no more, and a short match */
@@ -122,20 +122,20 @@ B2I_LZ_TEMPLATE bool lz_put_match(lz_sink *s, const uint8_t *p, size_t len, size
 #include "lz_search.h"
 
 static const level levels[] = {
-    { { 0, 0 }, { 0, 0 }, 0, 0, { 0, 0 } },                /* none */
-    { { 4, 4 }, { 4, 2 }, 5, 6, { 3, 8 } },                /* 1 */
-    { { 4, 4 }, { 4, 2 }, 5, 5, { 3, 6 } },                /* 2 */
-    { { 4, 3 }, { 4, 1 }, 5, 4, { 2, 4 } },                /* 3 */
-    { { 4, 2 }, { 4, 1 }, 5, 3, { 2, 3 } },                /* 4 */
-    { { 4, 1 }, { 4, 1 }, 5, 2, { 1, 2 } },                /* 5 */
-    { { 4, 1 }, { 4, 1 }, 5, 2, { 1, 2 } },                /* 6 */
-    { { 5, 1 }, { 5, 1 }, 5, 1, { 1, 1 } },                /* 7 */
-    { { 5, 1 }, { 5, 1 }, 5, 1, { 1, 1 } },                /* 8 */
-    { { 5, 1 }, { 5, 1 }, 5, NO_HIGH, { 1, 1 } },          /* 9 */
-    { { 0, 0 }, { 8, 0 }, PAIRS, NO_HIGH, { 0, 0 } },      /* for LZ4HC */
-    { { 0, 0 }, { 8, 0 }, FINE_PAIRS, NO_HIGH, { 0, 0 } }, /* with short matches */
-    { { 0, 0 }, { 9, 1 }, PAIRS, NO_HIGH, { 0, 0 } },      /* for b2i_lz4_look_at() */
-    { { 0, 0 }, { 6, 0 }, FINE_PAIRS, NO_HIGH, { 0, 0 } }, /* for short planes of bytes at 9 */
+    { { 0, 0 }, { 0, 0 }, 0, 0, { 0, 0 } },       /* none */
+    { { 4, 4 }, { 4, 2 }, 5, 6, { 3, 8 } },       /* 1 */
+    { { 4, 4 }, { 4, 2 }, 5, 5, { 3, 6 } },       /* 2 */
+    { { 4, 3 }, { 4, 1 }, 5, 4, { 2, 4 } },       /* 3 */
+    { { 4, 2 }, { 4, 1 }, 5, 3, { 2, 3 } },       /* 4 */
+    { { 4, 1 }, { 4, 1 }, 5, 2, { 1, 2 } },       /* 5 */
+    { { 4, 1 }, { 4, 1 }, 5, 2, { 1, 2 } },       /* 6 */
+    { { 5, 1 }, { 5, 1 }, 5, 1, { 1, 1 } },       /* 7 */
+    { { 5, 1 }, { 5, 1 }, 5, 1, { 1, 1 } },       /* 8 */
+    { { 5, 1 }, { 5, 1 }, 5, NO_HIGH, { 1, 1 } }, /* 9 */
+    [B2I_LZ4_MID] = { { 0, 0 }, { 8, 0 }, PAIRS, NO_HIGH, { 0, 0 } },
+    [B2I_CLEVEL_FINE] = { { 0, 0 }, { 8, 0 }, FINE_PAIRS, NO_HIGH, { 0, 0 } },
+    [LOOK] = { { 0, 0 }, { 9, 1 }, PAIRS, NO_HIGH, { 0, 0 } },             /* b2i_lz4_look_at() */
+    [SHORT_PLANE] = { { 0, 0 }, { 6, 0 }, FINE_PAIRS, NO_HIGH, { 0, 0 } }, /* of bytes, at 9 */
 };
 
 /*
@@ -143,8 +143,8 @@ static const level levels[] = {
  */
 static const level *level_of(int clevel, size_t n, b2i_made made)
 {
-    const bool is_fine = clevel == B2I_MAX_CLEVEL && n <= SMALL_INPUT && made != B2I_MADE_ITEMS;
-    return &levels[!is_fine ? clevel : made == B2I_MADE_BITS ? B2I_LZ4_FINE : SHORT_PLANE];
+    const bool is_fine = clevel == B2I_MAX_CLEVEL && n <= MAX_SHORT_PAIRS && made != B2I_MADE_ITEMS;
+    return &levels[!is_fine ? clevel : made == B2I_MADE_BITS ? B2I_CLEVEL_FINE : SHORT_PLANE];
 }
 
 /* ---- dictionaries ---- */

@@ -13,14 +13,14 @@
 
 /*
  * Whether so many matches, and no runs, are in n bytes that this search would do well; what filters
- * made may only begin like that.  Short streams would begin with an empty table, and lack what is
- * in that one.
+ * made may only begin like that.  Streams of no more than MIN_BRIEF would be at their end before
+ * the table, which is empty at first, has what is in that of the search so far.
  */
 static inline bool is_brief(const search *c, const habits *h, size_t n)
 {
-    enum { SHORT_STREAM = 8192 };
+    enum { MIN_BRIEF = 8192 };
     const size_t least = n / (c->made == B2I_MADE_ITEMS ? 24 : 16);
-    return c->src_end - c->src > SHORT_STREAM && h->nmatches >= least && h->nruns == 0;
+    return c->src_end - c->src > MIN_BRIEF && h->nmatches >= least && h->nruns == 0;
 }
 
 /* The window of a segment up to 'end': from 'base' on, which stays or moves on by its half. */

@@ -8,6 +8,12 @@
 #ifndef B2I_LZ_PAIRS_H
 #define B2I_LZ_PAIRS_H
 
+/*
+ * Streams of so many bytes or less have search_short_pairs(): with short matches, which there is
+ * time for, and with tables that need no more places.
+ */
+enum { MAX_SHORT_PAIRS = 4096 };
+
 /* What a copy of the search is made for. */
 typedef struct pairing {
     unsigned len;               /* shortest match */
@@ -123,7 +129,9 @@ B2I_LZ_TEMPLATE bool search_pairs(search *state, const gear *g, const pairing of
         }
     }
     c.is_sparse = LZ_HAS_SPARSE && seems_sparse(&lately, (size_t)(p - state->p));
-    c.is_dense = c.is_dense || seems_dense(&lately, (size_t)(p - state->p));
+    if (of.len == 4) { /* a constant: the others need not know */
+        c.is_dense = seems_dense(&lately, (size_t)(p - state->p));
+    }
     c.p = p;
     *state = c;
     return true;
@@ -155,7 +163,7 @@ static bool search_in_pairs(search *c, const level *lv, const uint8_t *end)
 {
     enum { MOST = 32768 };
     const size_t n = (size_t)(c->src_end - c->src);
-    const bool is_short = n <= SMALL_INPUT;
+    const bool is_short = n <= MAX_SHORT_PAIRS;
     const bool is_fine = lv->low_len == FINE_PAIRS && c->made != B2I_MADE_ITEMS && n <= MOST &&
                          (is_short || !c->is_dense);
     return (!is_fine   ? search_pairs_5

@@ -29,9 +29,8 @@
 #include "lz.h"
 
 enum {
-    SEARCH_END = 12,    /* no match starts in the last bytes */
-    SMALL_INPUT = 4096, /* or less: there is time for more */
-    MIN_SEGMENT = 256,  /* of short streams: all trials and more shall fit */
+    SEARCH_END = 12,   /* no match starts in the last bytes */
+    MIN_SEGMENT = 256, /* of short streams: all trials and more shall fit */
     MAX_SEGMENT = 4096,
     HASH_LOG = 12,  /* of search_segment() */
     KNOWN_LOG = 14, /* of a dictionary: 2^12 would forget most of 32 kB */

@@ -454,7 +454,7 @@ static void test_near_matches(void)
 {
     enum { N = 65536 };
     static uint8_t src[N], block[N], out[N];
-    static const uint8_t levels[] = { 1, 5, 9, B2I_LZ4_MID, B2I_LZ4_FINE };
+    static const uint8_t levels[] = { 1, 5, 9, B2I_LZ4_MID, B2I_CLEVEL_FINE };
     uint64_t seed = 5, stamp = 1700000000000000;
     size_t len, nseqs;
     for (size_t i = 0; i < N; i += 8) {
@@ -763,7 +763,7 @@ int main(void)
 #ifdef B2I_HAVE_LZ4
         .foreign_decode = decode_by_library,
 #endif
-        .max_clevel = B2I_LZ4_FINE,
+        .max_clevel = B2I_CLEVEL_FINE,
         .hash = 0xf098c6e9fc4d6d0c,
         .slack = 8,
     };
