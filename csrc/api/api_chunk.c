@@ -2,6 +2,7 @@
  * api_chunk.c: public functions on chunks: check arguments, then call one thing.
  * SPDX-License-Identifier: BSD-3-Clause
  */
+#include "checked.h"
 #include "chunk.h"
 #include "need.h"
 
@@ -84,7 +85,7 @@ static b2c_status getitem(b2c_ctx *ctx, const b2i_chunk *c, uint64_t first, uint
     if (first > total || nitems > total - first) {
         return b2i_fail_sizes(err, B2C_E_RANGE, B2C_NO_OFFSET,
                               "the items pass the end of the chunk", total,
-                              nitems > UINT64_MAX - first ? UINT64_MAX : first + nitems);
+                              b2i_add_most(first, nitems));
     }
     uint64_t n = nitems * c->head.typesize;
     if (n > dst_cap) {

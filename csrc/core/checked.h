@@ -55,6 +55,17 @@ static inline bool b2i_u64_to_size(uint64_t a, size_t *out)
     return true;
 }
 
+/* Sums and products for messages: UINT64_MAX where they overflow. */
+static inline uint64_t b2i_add_most(uint64_t a, uint64_t b)
+{
+    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
+static inline uint64_t b2i_mul_most(uint64_t a, uint64_t b)
+{
+    return b != 0 && a > UINT64_MAX / b ? UINT64_MAX : a * b;
+}
+
 /* ceil(a / b) without overflow; b > 0. */
 static inline uint64_t b2i_ceil_div(uint64_t a, uint64_t b)
 {

@@ -18,8 +18,9 @@ static b2c_status check_dim(const b2i_grid *g, b2i_box box, uint32_t d, b2c_erro
     }
     uint64_t start = box.start[d], n = g->shape[d];
     if (start >= n || box.count[d] - 1 > (n - 1 - start) / box.step[d]) {
+        uint64_t end = b2i_add_most(start, b2i_mul_most(box.count[d] - 1, box.step[d]));
         return b2i_fail_sizes(err, B2C_E_RANGE, B2C_NO_OFFSET, "the box leaves the array's shape",
-                              n, start);
+                              n, b2i_add_most(end, 1));
     }
     return B2C_OK;
 }

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include "schunk.h"
+#include "checked.h"
 
 static b2c_status read_blocks(const b2c_schunk *s, b2c_ctx *ctx, uint64_t nchunk, uint64_t at,
                               uint64_t n, uint8_t *dst, b2c_error *err)
@@ -36,7 +37,8 @@ b2c_status b2i_schunk_read(const b2c_schunk *s, b2c_ctx *ctx, uint64_t at, uint6
 {
     if (at > s->now.nbytes || n > s->now.nbytes - at) {
         return b2i_fail_sizes(err, B2C_E_RANGE, B2C_NO_OFFSET,
-                              "the range passes the end of the data", s->now.nbytes, at + n);
+                              "the range passes the end of the data", s->now.nbytes,
+                              b2i_add_most(at, n));
     }
     while (n > 0) {
         uint64_t nchunk = b2i_schunk_chunk_of(s, at);

@@ -338,6 +338,7 @@ static void test_reading(void)
     REFUSED(b2c_schunk_read(s, ctx, 0, 1, NULL, sizeof out, &err));
     FAILS(B2C_E_RANGE, b2c_schunk_read(s, ctx, huge, 1, out, sizeof out, &err));
     FAILS(B2C_E_RANGE, b2c_schunk_read(s, ctx, huge, 4000, out, sizeof out, &err));
+    CHECK(err.expected == NCHUNKS * CHUNK && err.actual == UINT64_MAX);
     FAILS(B2C_E_OUTPUT_SIZE, b2c_schunk_read(s, ctx, 0, huge, out, sizeof out, &err));
     CHECK_EQ(b2c_schunk_read(s, ctx, NCHUNKS * CHUNK, 0, NULL, 0, &err), B2C_OK);
     FAILS(B2C_E_RANGE, b2c_schunk_read(s, ctx, NCHUNKS * CHUNK + 1, 0, NULL, 0, &err));
@@ -571,8 +572,10 @@ static void test_boxes(void)
     FAILS(B2C_E_RANGE, b2c_nd_read(array, ctx, &nd, far, ones, ones, out, sizeof out, &err));
     FAILS(B2C_E_RANGE, b2c_nd_read(array, ctx, &nd, zeros, far, ones, out, sizeof out, &err));
     FAILS(B2C_E_RANGE, b2c_nd_read(array, ctx, &nd, zeros, wide, ones, out, sizeof out, &err));
+    CHECK(err.expected == nd.shape[0] && err.actual == 7); /* where it ends */
     wide[0] = 2;
     FAILS(B2C_E_RANGE, b2c_nd_read(array, ctx, &nd, zeros, wide, far, out, sizeof out, &err));
+    CHECK_EQ(err.actual, UINT64_MAX);
     FAILS(B2C_E_OUTPUT_SIZE, b2c_nd_read(array, ctx, &nd, zeros, ones, ones, NULL, 0, &err));
     FAILS(B2C_E_CORRUPT, b2c_nd_read(s, ctx, &nd, zeros, ones, ones, out, sizeof out, &err));
 
