@@ -119,9 +119,8 @@ def exception(status: int, err: Any = None, path: str | None = None) -> BaseExce
             del facts["expected"]
     sizes = "asked for {actual}, there are {expected}" if status == lib.B2C_E_RANGE else _SIZES
     message = _describe(what, facts, path, sizes)
-    if status == lib.B2C_E_LIMIT and facts.get("field") in _LIMITS and facts.get("actual"):
-        name = _LIMITS[facts["field"]]
-        message += f"; limits=Limits({name}={facts['actual']}) allows it"
+    if status == lib.B2C_E_LIMIT and facts.get("field") in LIMITS and facts.get("actual"):
+        message += f"; limits=Limits({facts['field']}={facts['actual']}) allows it"
     if status in _UNKNOWN and err is not None:
         unknown = _EXCEPTIONS[status](message, path=path, **facts)
         unknown.__cause__ = broken_plugins.get((_UNKNOWN[status], err.actual))
@@ -139,9 +138,10 @@ def exception(status: int, err: Any = None, path: str | None = None) -> BaseExce
 
 def facts_of(err: Any) -> dict[str, Any]:
     """What a b2c_error tells, under the names of Blosc2Error's attributes."""
+    field = text(err.field)
     facts = {
         "offset": None if err.offset == lib.B2C_NO_OFFSET else err.offset,
-        "field": text(err.field) or None,
+        "field": _LIMIT_NAMES.get(field, field) or None,
         "chunk": None if err.chunk == lib.B2C_NO_NUMBER else err.chunk,
         "block": None if err.block == lib.B2C_NO_NUMBER else err.block,
     }
@@ -150,16 +150,17 @@ def facts_of(err: Any) -> dict[str, Any]:
     return facts
 
 
-# Limits as C and as Python call them.
-_LIMITS = {
+# Limits as Python and as C call them.
+LIMITS = {
     "max_nbytes": "max_nbytes",
     "max_chunk_nbytes": "max_chunk_nbytes",
     "max_meta_nbytes": "max_meta_nbytes",
-    "max_nchunks": "max_chunks",
-    "max_nmeta": "max_metalayers",
+    "max_chunks": "max_nchunks",
+    "max_metalayers": "max_nmeta",
     "max_ndim": "max_ndim",
     "max_open_files": "max_open_files",
 }
+_LIMIT_NAMES = {c_name: name for name, c_name in LIMITS.items()}
 _UNKNOWN = {lib.B2C_E_UNKNOWN_CODEC: "codec", lib.B2C_E_UNKNOWN_FILTER: "filter"}
 
 

@@ -12,20 +12,11 @@ import sys
 from dataclasses import dataclass, fields
 from typing import Any
 
-from ._ffi import SERIAL_NBYTES, calls, ffi
+from ._ffi import LIMITS, SERIAL_NBYTES, calls, ffi
 from .errors import LimitError
 from .handles import Handle
 
 _WIDE = ("max_nbytes", "max_chunk_nbytes", "max_meta_nbytes", "max_chunks")  # 64 bits, others 32
-_C_FIELDS = {
-    "max_nbytes": "max_nbytes",
-    "max_chunk_nbytes": "max_chunk_nbytes",
-    "max_meta_nbytes": "max_meta_nbytes",
-    "max_chunks": "max_nchunks",
-    "max_metalayers": "max_nmeta",
-    "max_ndim": "max_ndim",
-    "max_open_files": "max_open_files",
-}
 
 
 @dataclass(frozen=True)
@@ -90,7 +81,7 @@ class Limits:
 @functools.lru_cache(maxsize=16)
 def _to_c(limits: Limits) -> Any:
     c = ffi.new("b2c_limits *")
-    for name, c_name in _C_FIELDS.items():
+    for name, c_name in LIMITS.items():
         value = getattr(limits, name)
         if value is not None:
             most = (1 << 64) - 1 if name in _WIDE else (1 << 32) - 1

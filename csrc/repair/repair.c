@@ -118,14 +118,14 @@ static b2c_status check_sizes(const repair_job *j, uint64_t nchunks, uint64_t si
 {
     const b2c_limits *limits = &j->ctx->limits;
     if (size > limits->max_chunk_nbytes) {
-        return b2i_fail_sizes(why, B2C_E_LIMIT, B2C_NO_OFFSET,
-                              "the chunks would decode to more than the limit",
+        return b2i_fail_limit(why, B2C_NO_OFFSET, "max_chunk_nbytes",
+                              "each chunk would decode to more than the limit",
                               limits->max_chunk_nbytes, size);
     }
     if (size > 0 && nchunks > limits->max_nbytes / size) {
-        return b2i_fail_sizes(why, B2C_E_LIMIT, B2C_NO_OFFSET,
-                              "the frame would have more chunks than the limit on its bytes allows",
-                              limits->max_nbytes / size, nchunks);
+        return b2i_fail_limit(why, B2C_NO_OFFSET, "max_nbytes",
+                              "the chunks would decode to more than the limit", limits->max_nbytes,
+                              b2i_mul_most(nchunks, size));
     }
     return B2C_OK;
 }
@@ -149,7 +149,7 @@ static b2c_status read_grid(repair_job *j, const b2i_meta *meta, b2i_grid *grid,
     b2i_index_room room = b2i_index_room_of(&j->found.s->limits, 0, 0);
     uint64_t max = j->found.has_index ? room.max_uniform : room.max;
     if (grid->chunk_total > max) {
-        return b2i_fail_sizes(why, B2C_E_LIMIT, B2C_NO_OFFSET,
+        return b2i_fail_limit(why, B2C_NO_OFFSET, "max_nchunks",
                               "the array has more chunks than the limit", max, grid->chunk_total);
     }
     if (j->found.has_index) {
@@ -219,7 +219,6 @@ static b2c_status plan(repair_job *j, b2c_error *err)
         }
     }
     if (!j->is_array && check_sizes(j, j->nchunks, j->size, &why) != B2C_OK) {
-        why.field = "chunksize";
         B2I_TRY(b2i_note(&j->to, B2C_PART_FRAME, NULL, 0, &why, err));
         bool is_only = j->found.has_sizes && j->nchunks == 1 && now->nbytes < j->size &&
                        check_sizes(j, 1, now->nbytes, &why) == B2C_OK;
@@ -304,9 +303,10 @@ static b2c_status keep(repair_job *j, uint64_t i, b2i_entry entry, b2c_error *er
     }
     uint64_t done = j->dst->now.nbytes, max = j->ctx->limits.max_nbytes;
     if (done > max || head.nbytes > max - done) {
-        return b2i_fail_sizes(err, B2C_E_LIMIT, B2C_NO_OFFSET,
+        const uint64_t least = b2i_add_most(done, head.nbytes), told = j->found.header_nbytes;
+        return b2i_fail_limit(err, B2C_NO_OFFSET, "max_nbytes",
                               "the sound chunks decode to more than the limit", max,
-                              done + head.nbytes);
+                              told > least ? told : least); /* what would be enough */
     }
     j->result.nkept++;
     return b2i_schunk_append_chunk(j->dst, chunk, err);

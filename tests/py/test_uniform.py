@@ -74,7 +74,7 @@ def test_an_edit_lists_no_more_than_the_limit(tmp_path):
     for open_it in (lambda: b2.open(path, "a"), lambda: b2.from_cframe(before, copy=True)):
         with open_it() as s:
             for edit in (lambda: s.delete_chunk(5), lambda: s.update_data(1, bytes(8))):
-                with pytest.raises(b2.LimitError, match="max_nchunks") as info:
+                with pytest.raises(b2.LimitError, match="max_chunks") as info:
                     edit()
                 assert info.value.actual >= MOST > info.value.expected
             with pytest.raises(b2.LimitError, match="a frame cannot have more chunks") as info:
