@@ -330,14 +330,15 @@ def _literal(node: ast.expr) -> Any:
 def convert(args: argparse.Namespace) -> int:
     """Write a file or directory anew in the current format; for frames of 2019 to 2021, too."""
     from .conversion import convert as convert_path
+    from .integrity import counted
     from .store import open_schunk
 
     limits = _limits(args)
     with _new_file(args.output, args.force) as temporary:
         convert_path(args.input, temporary, mode="w", limits=limits)
     with open_schunk(args.output, limits=limits) as new:
-        nmeta, nvlmeta = len(new.meta), len(new.vlmeta)
-        say(f"{args.output}: {new.nchunks} chunks, {nmeta} metalayers, {nvlmeta} vlmetalayers")
+        parts = ((new.nchunks, "chunk"), (len(new.meta), "metalayer"), (len(new.vlmeta), "vlmetalayer"))
+        say(f"{args.output}: {', '.join(counted(n, noun) for n, noun in parts)}")
     return DONE
 
 

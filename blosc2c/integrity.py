@@ -25,6 +25,11 @@ if TYPE_CHECKING:
 MAX_PROBLEMS = 10_000  # of one report: a hostile file can have as many as it likes
 
 
+def counted(n: int, noun: str) -> str:
+    """So many: 1 chunk, 2 chunks."""
+    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
+
+
 @dataclass(frozen=True)
 class Problem:
     """One thing that is wrong.
@@ -83,15 +88,15 @@ class Report:
             self.nomitted += 1
 
     def _facts(self) -> str:
-        facts = f"{self.nchunks} chunks"
+        facts = counted(self.nchunks, "chunk")
         if self.nunverified:
-            facts += f", {self.nunverified} of them without a checksum"
+            facts += f", {self.nunverified} without a checksum"
         return facts
 
     def __str__(self) -> str:
         lines = [str(problem) for problem in self.problems]
         n = len(lines) + self.nomitted
-        state = "ok" if self.ok else f"{n} problem{'s' if n > 1 else ''}"
+        state = "ok" if self.ok else counted(n, "problem")
         if self.nomitted:
             lines.append(f"... and {self.nomitted} more")
         return "\n".join([*lines, f"{printable(self.path)}: {state} ({self._facts()})"])
@@ -120,7 +125,7 @@ class RepairReport(Report):
 
     def _facts(self) -> str:
         order = "" if self.has_index else ", in the order of the file"
-        return f"{self.nkept} chunks kept{order}, {self.nlost} lost; written to {printable(self.target)}"
+        return f"{counted(self.nkept, 'chunk')} kept{order}, {self.nlost} lost; written to {printable(self.target)}"
 
 
 def verify(

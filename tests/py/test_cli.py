@@ -226,6 +226,17 @@ def test_verify_goes_on_after_a_file_that_cannot_be_read(folder):
     assert [line.split(": ")[0] for line in out.stdout.splitlines()] == ["a.b2nd", "s.b2frame"]
 
 
+def test_one_chunk_is_not_called_chunks(folder):
+    b2.SChunk(data=bytes(range(60)), urlpath=folder / "1.b2frame").close()
+    assert good("verify", "1.b2frame", "s.b2frame", cwd=folder).splitlines() == [
+        "1.b2frame: ok (1 chunk)",
+        "s.b2frame: ok (4 chunks)",
+    ]
+    out = run("convert", "1.b2frame", "new.b2frame", cwd=folder)
+    assert "new.b2frame: 1 chunk, 0 metalayers, 0 vlmetalayers" in out.stderr
+    assert "1.b2frame: ok (1 chunk kept, 0 lost;" in run("repair", "1.b2frame", "new", cwd=folder).stdout
+
+
 def test_messages_never_go_to_stdout(folder):
     words = [sys.executable, "-m", "blosc2c", "info", "nothing"]
     out = subprocess.run(["sh", "-c", 'exec "$@" 2>&-', "sh", *words], stdout=subprocess.PIPE, cwd=folder)
