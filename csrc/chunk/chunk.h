@@ -185,6 +185,9 @@ b2c_status b2i_vl_encode(b2c_ctx *ctx, const b2c_cparams *cparams, const b2i_sit
                          b2i_span *blocks, size_t nblocks, uint8_t *dst, size_t dst_cap,
                          size_t *dst_len, b2c_error *err);
 
+/* Parameters for special chunks; the codec, which has nothing to do, is one of all builds. */
+b2c_cparams b2i_special_cparams(uint32_t typesize);
+
 /* Writes a special chunk; see b2c_special_chunk(). */
 b2c_status b2i_special_encode(const b2c_cparams *cparams, uint8_t kind, uint64_t nbytes,
                               const uint8_t *value, uint8_t *dst, size_t dst_cap, size_t *dst_len,

@@ -74,6 +74,15 @@ static b2c_status check_special(const b2c_cparams *cparams, uint8_t kind, uint64
     return B2C_OK;
 }
 
+b2c_cparams b2i_special_cparams(uint32_t typesize)
+{
+    b2c_cparams cp;
+    b2c_cparams_init(&cp);
+    cp.codec = B2C_CODEC_BLOSCLZ;
+    cp.typesize = typesize;
+    return cp;
+}
+
 b2c_status b2i_special_encode(const b2c_cparams *cparams, uint8_t kind, uint64_t nbytes,
                               const uint8_t *value, uint8_t *dst, size_t dst_cap, size_t *dst_len,
                               b2c_error *err)

@@ -65,10 +65,7 @@ static b2c_status append_zeros(const resizing *r, uint64_t n, b2c_error *err)
 {
     uint8_t chunk[B2C_HEADER_LEN];
     size_t len;
-    b2c_cparams cp;
-    b2c_cparams_init(&cp);
-    cp.codec = B2C_CODEC_BLOSCLZ;
-    cp.typesize = 1; /* of zeros it does not matter */
+    b2c_cparams cp = b2i_special_cparams(1); /* of zeros the type size does not matter */
     B2I_TRY(b2i_special_encode(&cp, B2C_SPECIAL_ZERO, r->new.chunk_nbytes, NULL, chunk,
                                sizeof chunk, &len, err));
     for (uint64_t i = 0; i < n; i++) {

@@ -249,10 +249,8 @@ static b2c_status append_special(repair_job *j, uint64_t nbytes, uint8_t kind, b
 {
     uint8_t chunk[B2C_HEADER_LEN];
     size_t len;
-    b2c_cparams cp;
-    b2c_cparams_init(&cp);
-    cp.codec = B2C_CODEC_BLOSCLZ;
-    cp.typesize = kind == B2C_SPECIAL_NAN ? j->dst->now.cparams.typesize : 1;
+    b2c_cparams cp =
+        b2i_special_cparams(kind == B2C_SPECIAL_NAN ? j->dst->now.cparams.typesize : 1);
     B2I_TRY(b2i_special_encode(&cp, kind, nbytes, NULL, chunk, sizeof chunk, &len, err));
     return b2i_schunk_append_chunk(j->dst, b2i_span_of(chunk, len), err);
 }

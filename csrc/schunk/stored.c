@@ -37,10 +37,7 @@ b2c_status b2i_stored_special(const b2c_schunk *s, uint64_t nchunk, uint8_t out[
         return b2i_fail_field(err, B2C_E_CORRUPT, B2C_NO_OFFSET, "typesize",
                               "a chunk of NaN in a frame whose items are not of 4 or 8 bytes");
     }
-    b2c_cparams cp;
-    b2c_cparams_init(&cp);
-    cp.codec = B2C_CODEC_BLOSCLZ;
-    cp.typesize = nbytes % typesize == 0 ? typesize : 1;
+    b2c_cparams cp = b2i_special_cparams(nbytes % typesize == 0 ? typesize : 1);
     cp.blocksize = s->now.cparams.blocksize; /* the blocks that a post-filter sees */
     size_t len;
     return b2i_special_encode(&cp, kind, nbytes, NULL, out, 32, &len, err);
