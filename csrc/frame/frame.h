@@ -47,6 +47,10 @@ typedef struct b2i_frame_head {
  */
 b2c_status b2i_frame_head_parse(b2i_span bytes, b2i_frame_head *out, b2c_error *err);
 
+/* The sizes that headers of all layouts have; in this one, the chunk size is at chunksize_at. */
+b2c_status b2i_frame_check_sizes(const b2i_frame_head *head, uint32_t min_header_len,
+                                 uint32_t min_trailer_len, uint64_t chunksize_at, b2c_error *err);
+
 /* Adds the metalayers of a complete header; when it fails, those that can be
  * read.  limits may be NULL. */
 b2c_status b2i_frame_metas_parse(b2i_span header, const b2c_limits *limits, b2i_metas *metas,

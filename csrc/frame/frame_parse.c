@@ -117,12 +117,14 @@ static b2c_status check_flags(const raw_head *h, b2c_error *err)
     return B2C_OK;
 }
 
-static b2c_status check_sizes(const raw_head *h, b2c_error *err)
+b2c_status b2i_frame_check_sizes(const b2i_frame_head *h, uint32_t min_header_len,
+                                 uint32_t min_trailer_len, uint64_t chunksize_at, b2c_error *err)
 {
-    if (h->header_len < MIN_HEADER_LEN || h->header_len > INT32_MAX) {
+    const uint32_t typesize = h->cparams.typesize;
+    if (h->header_len < min_header_len || h->header_len > INT32_MAX) {
         return bad(err, AT_HEADER_LEN, "header_len", "the header's length is impossible");
     }
-    if (h->frame_len > INT64_MAX || h->frame_len < (uint64_t)h->header_len + MIN_TRAILER_LEN) {
+    if (h->frame_len > INT64_MAX || h->frame_len < (uint64_t)h->header_len + min_trailer_len) {
         return bad(err, AT_FRAME_LEN, "frame_len",
                    "the frame is shorter than its header and the smallest trailer");
     }
@@ -132,16 +134,22 @@ static b2c_status check_sizes(const raw_head *h, b2c_error *err)
     if (h->cbytes > INT64_MAX) {
         return bad(err, AT_CBYTES, "cbytes", "the size of the chunks is negative");
     }
-    if (h->typesize == 0 || h->typesize > B2C_MAX_TYPESIZE) {
+    if (typesize == 0 || typesize > B2C_MAX_TYPESIZE) {
         return bad(err, AT_TYPESIZE, "typesize", "the type size is not from 1 to 536866816");
     }
-    if (h->blocksize > B2C_MAX_BLOCKSIZE) {
+    if (h->chunksize > INT32_MAX) {
+        return bad(err, chunksize_at, "chunksize", "the chunk size is below -1");
+    }
+    return B2C_OK;
+}
+
+static b2c_status check_sizes(const b2i_frame_head *h, b2c_error *err)
+{
+    B2I_TRY(b2i_frame_check_sizes(h, MIN_HEADER_LEN, MIN_TRAILER_LEN, AT_CHUNKSIZE, err));
+    if (h->cparams.blocksize > B2C_MAX_BLOCKSIZE) {
         return bad(err, AT_BLOCKSIZE, "blocksize", "the block size is not from 0 to 536866816");
     }
-    if (h->chunksize > INT32_MAX && h->chunksize != UINT32_MAX) {
-        return bad(err, AT_CHUNKSIZE, "chunksize", "the chunk size is below -1");
-    }
-    if (h->chunksize == UINT32_MAX && h->nbytes > 0) {
+    if (h->chunksize == B2I_CHUNKSIZE_NEW && h->nbytes > 0) {
         return bad(err, AT_CHUNKSIZE, "chunksize", "the chunk size is unknown, yet there is data");
     }
     return B2C_OK;
@@ -175,8 +183,7 @@ b2c_status b2i_frame_head_parse(b2i_span bytes, b2i_frame_head *out, b2c_error *
                               MIN_HEADER_LEN, bytes.n);
     }
     B2I_TRY(check_flags(&h, err));
-    B2I_TRY(check_sizes(&h, err));
-    *out = (b2i_frame_head){
+    const b2i_frame_head head = {
         .header_len = h.header_len,
         .frame_len = h.frame_len,
         .nbytes = h.nbytes,
@@ -187,6 +194,8 @@ b2c_status b2i_frame_head_parse(b2i_span bytes, b2i_frame_head *out, b2c_error *
         .is_ours = h.threads_enc == B2I_FRAME_THREADS_ENC && h.threads_dec == B2I_FRAME_THREADS_DEC,
         .cparams = cparams_of(&h),
     };
+    B2I_TRY(check_sizes(&head, err));
+    *out = head;
     return B2C_OK;
 }
 

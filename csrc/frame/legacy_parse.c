@@ -16,6 +16,8 @@ enum {
     LAYOUT2_LEN = 82,
     NSLOTS = 8, /* room for filters in layout 2 */
     MIN_SECTION_LEN = 10,
+    NO_TRAILER = 0, /* need follow */
+    AT_CHUNKSIZE = 0x35,
     AT_FIXEXT = 0x40,
     FIXEXT16 = 0xD8,
     NO_METAS = 0x9b,     /* first byte */
@@ -98,29 +100,6 @@ static b2c_status check_layout(const raw_head *h, b2c_error *err)
     return B2C_OK;
 }
 
-static b2c_status check_sizes(const raw_head *h, b2c_error *err)
-{
-    if (h->header_len < LAYOUT1_LEN || h->header_len > INT32_MAX) {
-        return bad(err, 0x0B, "header_len", "the header's length is impossible");
-    }
-    if (h->frame_len > INT64_MAX || h->frame_len < h->header_len) {
-        return bad(err, 0x10, "frame_len", "the frame is shorter than its header");
-    }
-    if (h->nbytes > INT64_MAX) {
-        return bad(err, 0x1E, "nbytes", "the decoded size is negative");
-    }
-    if (h->cbytes > INT64_MAX) {
-        return bad(err, 0x27, "cbytes", "the size of the chunks is negative");
-    }
-    if (h->typesize == 0 || h->typesize > B2C_MAX_TYPESIZE) {
-        return bad(err, 0x30, "typesize", "the type size is not from 1 to 536866816");
-    }
-    if (h->chunksize > INT32_MAX && h->chunksize != UINT32_MAX) {
-        return bad(err, 0x35, "chunksize", "the chunk size is below -1");
-    }
-    return B2C_OK;
-}
-
 static b2c_cparams cparams_of(const raw_head *h)
 {
     b2c_cparams cp;
@@ -156,7 +135,7 @@ b2c_status b2i_legacy_head_parse(b2i_span bytes, b2i_legacy_head *out, b2c_error
     raw_head h = { 0 };
     b2i_reader r = b2i_rd_init(bytes, 0);
     read_common(&r, &h);
-    size_t fixed = LAYOUT1_LEN;
+    uint32_t fixed = LAYOUT1_LEN;
     bool has_filters = !r.failed && is_layout2(&r, &h);
     if (has_filters) {
         read_filters(&r, &h);
@@ -167,7 +146,6 @@ b2c_status b2i_legacy_head_parse(b2i_span bytes, b2i_legacy_head *out, b2c_error
                               fixed, bytes.n);
     }
     B2I_TRY(check_layout(&h, err));
-    B2I_TRY(check_sizes(&h, err));
     if (has_filters && h.fixext != FIXEXT16) {
         return bad(err, AT_FIXEXT, "filters", "the frame's header has no filters");
     }
@@ -175,10 +153,6 @@ b2c_status b2i_legacy_head_parse(b2i_span bytes, b2i_legacy_head *out, b2c_error
     b2c_cparams cp = cparams_of(&h);
     if (has_filters) {
         B2I_TRY(set_filters(&h, &cp, err));
-    }
-    if (h.header_len < fixed || (h.first != NO_METAS && h.first != ALWAYS_METAS &&
-                                 h.header_len < fixed + MIN_SECTION_LEN)) {
-        return bad(err, 0x0B, "header_len", "the header is shorter than its contents");
     }
     l.has_wide_index = has_filters && (h.general_flags & OFFSETS_128BIT) == OFFSETS_128BIT;
     l.metas_at = h.first == NO_METAS || h.header_len < fixed + MIN_SECTION_LEN ? 0 : fixed;
@@ -193,6 +167,9 @@ b2c_status b2i_legacy_head_parse(b2i_span bytes, b2i_legacy_head *out, b2c_error
         .frame_type = has_type ? h.frame_type : (uint8_t)B2I_FRAME_CONTIGUOUS,
         .cparams = cp,
     };
+    const bool needs_section = h.first != NO_METAS && h.first != ALWAYS_METAS;
+    B2I_TRY(b2i_frame_check_sizes(&l.head, fixed + (needs_section ? MIN_SECTION_LEN : 0),
+                                  NO_TRAILER, AT_CHUNKSIZE, err));
     *out = l;
     return B2C_OK;
 }
