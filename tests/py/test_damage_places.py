@@ -156,19 +156,29 @@ def test_vlmetalayers_after_a_change(tmp_path):
     assert problem.kind == "vlmeta" and problem.offset == list(contents(now))[-1] + 4
 
 
+def stored(path, contiguous, parts, chunksize=0, **kwargs):
+    """The chunks that these become."""
+    with b2.SChunk(chunksize, urlpath=path, contiguous=contiguous, **kwargs) as s:
+        for part in parts:
+            s.append_data(part)
+        return [s.get_chunk(i) for i in range(len(parts))]
+
+
+def with_a_wrong_size(path, contiguous, parts, **kwargs):
+    """Chunks of 400 bytes, the last one of fewer, of which the first tells a length that is not its own."""
+    chunk, *_ = stored(path, contiguous, parts, 400, **kwargs)
+    file = path if contiguous else path / "00000000.chunk"
+    raw = bytearray(file.read_bytes())
+    raw[raw.index(chunk) + 12] += 16  # of its header: the bytes that it has
+    file.write_bytes(raw)
+
+
 @pytest.mark.parametrize("contiguous", [True, False])
 def test_a_damaged_size_does_not_keep_others_from_opening(tmp_path, contiguous):
     """Chunks of several sizes tell theirs when a frame is opened: that one reaches too far is for its readers."""
     path = tmp_path / "f"
     parts = [np.random.default_rng(i).integers(0, 9, 100 if i < 5 else 50).astype("<i4") for i in range(6)]
-    with b2.SChunk(400, urlpath=path, contiguous=contiguous, cparams={"typesize": 4}) as s:
-        for part in parts:
-            s.append_data(part)
-        chunk = s.get_chunk(0)
-    file = path if contiguous else path / "00000000.chunk"
-    raw = bytearray(file.read_bytes())
-    raw[raw.index(chunk) + 12] += 16  # of its header: the bytes that it has
-    file.write_bytes(raw)
+    with_a_wrong_size(path, contiguous, parts, cparams={"typesize": 4})
     with b2.open(path, "a") as s:
         s.delete_chunk(4)
         s.append_data(parts[4])  # behind a shorter one: from now on each has a size of its own
@@ -186,14 +196,7 @@ def test_no_edit_makes_a_frame_that_cannot_be_opened(tmp_path, contiguous):
     """Nobody could tell the size of a chunk that did not shrink and whose header tells another length."""
     path = tmp_path / "f"
     parts = [np.random.default_rng(i).bytes(400 if i < 5 else 200) for i in range(6)]
-    with b2.SChunk(400, urlpath=path, contiguous=contiguous) as s:
-        for part in parts:
-            s.append_data(part)
-        chunk = s.get_chunk(0)
-    file = path if contiguous else path / "00000000.chunk"
-    raw = bytearray(file.read_bytes())
-    raw[raw.index(chunk) + 12] += 16
-    file.write_bytes(raw)
+    with_a_wrong_size(path, contiguous, parts)
     with b2.open(path, "a") as s:
         s.delete_chunk(4)
         with pytest.raises(b2.CorruptError, match="memcpy"):
@@ -204,15 +207,15 @@ def test_no_edit_makes_a_frame_that_cannot_be_opened(tmp_path, contiguous):
         assert [s.decompress_chunk(i) for i in range(1, 5)] == [*parts[1:4], parts[5]]
 
 
+SEVERAL_SIZES = [np.random.default_rng(i).bytes(n) for i, n in enumerate((100, 400, 200, 300))]
+
+
 @pytest.mark.parametrize("contiguous", [True, False])
 def test_one_chunk_without_a_header_does_not_keep_others_from_opening(tmp_path, contiguous):
     """Of chunks of several sizes, its size follows from those of the others; that of two would not."""
     path = tmp_path / "f"
-    parts = [np.random.default_rng(i).bytes(n) for i, n in enumerate((100, 400, 200, 300))]
-    with b2.SChunk(0, urlpath=path, contiguous=contiguous) as s:
-        for part in parts:
-            s.append_data(part)
-        chunks = [s.get_chunk(i) for i in range(4)]
+    parts = SEVERAL_SIZES
+    chunks = stored(path, contiguous, parts)
 
     def damage(nchunk: int) -> None:
         file = path if contiguous else path / f"{nchunk:08X}.chunk"
@@ -250,10 +253,8 @@ def test_one_chunk_without_a_header_does_not_keep_others_from_opening(tmp_path, 
 def test_one_chunk_without_a_file_does_not_keep_others_from_opening(tmp_path, place):
     """The same, with nothing in its place or with what the system does not read."""
     path = tmp_path / "f"
-    parts = [np.random.default_rng(i).bytes(n) for i, n in enumerate((100, 400, 200, 300))]
-    with b2.SChunk(0, urlpath=path, contiguous=False) as s:
-        for part in parts:
-            s.append_data(part)
+    parts = SEVERAL_SIZES
+    stored(path, False, parts)
 
     def damage(nchunk: int) -> None:
         file = path / f"{nchunk:08X}.chunk"
