@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include "edit.h"
+#include "nd.h"
 #include "need.h"
 
 /* ---- life ---- */
@@ -115,14 +116,14 @@ b2c_status b2c_schunk_set_cparams(b2c_schunk *schunk, const b2c_cparams *cparams
     NEED(cparams);
     B2I_TRY(b2i_cparams_check(cparams, err));
     const b2c_cparams *old = &schunk->now.cparams;
-    if (cparams->typesize != old->typesize || cparams->blocksize != old->blocksize) {
+    bool is_alike = cparams->typesize == old->typesize && cparams->blocksize == old->blocksize;
+    if (!is_alike && (schunk->now.nchunks > 0 || b2i_nd_meta_find(schunk) != NULL)) {
         return b2i_fail_field(err, B2C_E_ARGUMENT, B2C_NO_OFFSET,
                               cparams->typesize != old->typesize ? "typesize" : "blocksize",
-                              "the type size and block size of a super-chunk do not change");
+                              "the type size and block size do not change when there are chunks, "
+                              "nor those of an array");
     }
-    schunk->now.cparams = *cparams;
-    schunk->has_own_cparams = true;
-    return B2C_OK;
+    return b2i_schunk_set_cparams(schunk, cparams, err);
 }
 
 /* ---- reading ---- */

@@ -534,7 +534,10 @@ B2C_API void b2c_schunk_free(b2c_schunk *schunk);
 
 B2C_API void b2c_schunk_info_get(const b2c_schunk *schunk, b2c_schunk_info *info);
 
-/* Changes the parameters of later appends; typesize and blocksize must stay (B2C_E_ARGUMENT). */
+/*
+ * Changes the parameters of later appends.  Unless there are no chunks and this is no array,
+ * typesize and blocksize must stay (B2C_E_ARGUMENT); that they change is an edit (B2C_E_READ_ONLY).
+ */
 B2C_API B2C_MUST_USE b2c_status b2c_schunk_set_cparams(b2c_schunk *schunk,
                                                        const b2c_cparams *cparams, b2c_error *err);
 

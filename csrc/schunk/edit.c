@@ -438,6 +438,19 @@ b2c_status b2i_schunk_update_data(b2c_schunk *s, b2c_ctx *ctx, uint64_t nchunk, 
 
 /* ---- without new chunks ---- */
 
+b2c_status b2i_schunk_set_cparams(b2c_schunk *s, const b2c_cparams *cparams, b2c_error *err)
+{
+    b2c_cparams *now = &s->now.cparams;
+    bool is_alike = cparams->typesize == now->typesize && cparams->blocksize == now->blocksize;
+    if (!is_alike) {
+        B2I_TRY(b2i_schunk_check_writable(s, err));
+    }
+    *now = *cparams;
+    s->has_own_cparams = true;
+    /* Readers take both sizes from the frame. */
+    return is_alike ? B2C_OK : b2i_schunk_edited(s, B2I_COMMIT_NOW, err);
+}
+
 b2c_status b2i_schunk_delete_chunk(b2c_schunk *s, uint64_t nchunk, b2c_error *err)
 {
     b2i_state *now = &s->now;

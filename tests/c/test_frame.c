@@ -158,11 +158,17 @@ static void test_empty(void)
         CHECK_EQ(info.nmeta, 1);
         CHECK_EQ(info.trailer_len, 35);
         CHECK_EQ(info.is_writable, 0);
+        CHECK_EQ(b2c_schunk_set_cparams(s, &info.cparams, &err), B2C_OK);
+        info.cparams.typesize = 8;
+        CHECK_EQ(b2c_schunk_set_cparams(s, &info.cparams, &err), B2C_E_READ_ONLY);
     }
     b2c_schunk_free(s);
     frame[0x27 + 7] = 0x57; /* a stale distance to the index does not matter */
     s = NULL;
     CHECK_EQ(b2c_schunk_open_mem(frame, sizeof frame, 1, NULL, &s, &err), B2C_OK);
+    CHECK_EQ(b2c_schunk_set_cparams(s, &info.cparams, &err), B2C_OK);
+    b2c_schunk_info_get(s, &info);
+    CHECK_EQ(info.typesize, 8);
     b2c_schunk_free(s);
     frame[0x3A + 3] = 0xFE; /* chunksize -2 */
     CHECK_EQ(b2c_schunk_open_mem(frame, sizeof frame, 1, NULL, &s, &err), B2C_E_CORRUPT);

@@ -20,7 +20,9 @@ BOTH = pytest.mark.parametrize("lib", [b2, blosc2], ids=["ours", "theirs"])
 
 
 def made(explicit):
-    return b2.SChunk(chunksize=4096, cparams={"typesize": 4, "blocksize": 512 if explicit else 0})
+    s = b2.SChunk(chunksize=4096, cparams={"typesize": 4, "blocksize": 512 if explicit else 0})
+    s.append_data(bytes(4096))
+    return s
 
 
 @pytest.mark.parametrize("explicit", [False, True])
@@ -31,7 +33,7 @@ def test_an_automatic_blocksize_keeps_what_is_there(explicit, given):
     assert s.cparams.codec is b2.Codec.LZ4
     assert s.cparams.blocksize == s.blocksize == 512 * explicit
     s.append_data(bytes(4096))
-    assert b2.get_cbuffer_sizes(s.get_chunk(0))[2] >= 512
+    assert b2.get_cbuffer_sizes(s.get_chunk(1))[2] >= 512
 
 
 def test_cparams_of_arrays_are_set(tmp_path):
@@ -49,6 +51,44 @@ def test_cparams_of_arrays_are_set(tmp_path):
 def test_another_blocksize_or_typesize_is_refused(wrong):
     with pytest.raises(ValueError, match="do not change"):
         made(True).cparams = b2.CParams(**wrong)
+
+
+SIZES = [{}, {"typesize": 8}, {"typesize": 1, "blocksize": 128}, {"typesize": 4, "blocksize": 64}]
+
+
+@BOTH
+@pytest.mark.parametrize("given", SIZES, ids=str)
+@pytest.mark.parametrize("place", ["memory", "file", "directory"])
+def test_sizes_change_where_there_are_no_chunks(lib, tmp_path, place, given):
+    where = {} if place == "memory" else {"urlpath": tmp_path / "x", "contiguous": place == "file"}
+    s = lib.SChunk(chunksize=400, cparams={"typesize": 4}, **where)
+    new = lib.CParams(clevel=1, **given)
+    s.cparams = new
+    assert (s.typesize, s.cparams.blocksize) == (new.typesize, new.blocksize)
+    s.append_data(np.arange(100, dtype="i4"))
+    if place != "memory":
+        del s
+        s = b2.open(tmp_path / "x")
+        assert blosc2.open(str(tmp_path / "x")).typesize == new.typesize
+    assert (s.typesize, len(s)) == (new.typesize, 400 // new.typesize)
+    assert s[:] == np.arange(100, dtype="i4").tobytes()
+
+
+def test_changed_sizes_are_an_edit(tmp_path):
+    path = tmp_path / "x"
+    with b2.SChunk(chunksize=400, cparams={"typesize": 4}, urlpath=path, locking=True) as s:
+        with b2.open(path, locking=True, mode="a") as other:
+            s.cparams = b2.CParams(typesize=2)
+            assert (other.typesize, other.append_data(bytes(400)), len(s)) == (2, 1, 200)
+        s.delete_chunk(0)
+        with pytest.raises(RuntimeError, match="undone"), s.transaction():
+            s.cparams = b2.CParams(typesize=8)
+            raise RuntimeError("undone")
+        assert s.typesize == b2.open(path).typesize == 2
+    with pytest.raises(ValueError, match="reading"):
+        b2.open(path).cparams = b2.CParams(typesize=8)
+    with pytest.raises(ValueError, match="array"):
+        b2.zeros((0,), dtype="i4").schunk.cparams = b2.CParams(typesize=8)
 
 
 # ---- Facts of chunks -------------------------------------------------------
