@@ -37,7 +37,7 @@ from .partition import (
 from .schunk import ARRAY_META, SChunk, split_storage
 from .sources import OfArrays
 
-_ND_KEYWORDS = ("chunks", "blocks", "cparams", "dparams", "meta", "storage")
+_ND_KEYWORDS = ("chunks", "blocks", "cparams", "dparams", "meta", "storage", "device")
 _KEYWORDS = tuple(dict.fromkeys((*_ND_KEYWORDS, *params.field_names(Keeping), "path")))
 _SLOW_CODECS = (Codec.ZLIB.value, Codec.ZSTD.value)  # at decoding
 _LEAST_FITTED = 1 << 20  # bytes of an array; smaller ones are not looked at
@@ -52,6 +52,7 @@ def new_array(shape: Any, dtype: Any, kwargs: Mapping[str, Any], source: Any = N
     """An array whose chunks are still to be appended, and look like parts of `source`."""
     params.reject_unknown(kwargs, _KEYWORDS, "the constructor of an NDArray", KeyError)
     rest = dict(kwargs)
+    params.drop_device(rest)
     dt = check_dtype(dtype)
     shape = to_shape(shape)
     shape, dt = of_items(shape, dt)

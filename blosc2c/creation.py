@@ -76,6 +76,7 @@ def asarray(array: Any, copy: bool | None = None, **kwargs: Any) -> NDArray:
     -------
     `array` itself when it is an NDArray and nothing is to change.
     """
+    params.drop_device(kwargs)
     if isinstance(array, NDArray) and not copy and _is_as_asked(array, kwargs):
         return array
     if copy is False:

@@ -8,8 +8,8 @@ from __future__ import annotations
 from numbers import Number
 from typing import TYPE_CHECKING, Any
 
-from .errors import ParameterError
 from .facts import Explained
+from .params import check_device
 
 if TYPE_CHECKING:
     import numpy as np
@@ -43,8 +43,7 @@ class Operators(Explained):
 
     def to_device(self, device: str) -> Any:
         """The same object; ValueError for any device but "cpu"."""
-        if device != "cpu":
-            raise ParameterError(f"the only device is 'cpu', not {device!r}", field="device")
+        check_device(device)
         return self
 
     def _compares(self, other: object) -> bool:

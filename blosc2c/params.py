@@ -133,6 +133,19 @@ _NOT_OFFERED = {
 }
 
 
+def check_device(device: str | None) -> None:
+    """ParameterError for a device of the array API that there is not."""
+    if device != "cpu":
+        raise ParameterError(f"the only device is 'cpu', not {device!r}", field="device")
+
+
+def drop_device(kwargs: dict[str, Any]) -> None:
+    """Take the keyword of the array API out that says where to make an array; None leaves it open."""
+    device = kwargs.pop("device", None)
+    if device is not None:
+        check_device(device)
+
+
 def drop_not_offered(kwargs: dict[str, Any]) -> None:
     """Take keywords out that Python-Blosc2 has for what is not here; ParameterError if they ask for it."""
     for name in _NOT_OFFERED.keys() & kwargs:

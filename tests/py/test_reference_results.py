@@ -93,6 +93,32 @@ def test_there_is_one_device(lib):
             a.to_device(device)
 
 
+MAKERS = {
+    "zeros": lambda lib, **kw: lib.zeros((3,), **kw),
+    "full": lambda lib, **kw: lib.full((3,), 7, **kw),
+    "arange": lambda lib, **kw: lib.arange(3, **kw),
+    "linspace": lambda lib, **kw: lib.linspace(0, 1, 3, **kw),
+    "ones_like": lambda lib, **kw: lib.ones_like(lib.zeros((3,)), **kw),
+    "asarray": lambda lib, **kw: lib.asarray(np.arange(3), **kw),
+    "copy": lambda lib, **kw: lib.asarray(lib.zeros((3,)), copy=True, **kw),
+}
+
+
+@BOTH
+@pytest.mark.parametrize("device", [None, "cpu"])
+@pytest.mark.parametrize("maker", MAKERS)
+def test_arrays_are_made_on_the_only_device(lib, maker, device):
+    a = MAKERS[maker](lib, device=device)
+    assert a.shape == (3,) and a.device == "cpu"
+    assert lib.asarray(a, device=device) is a
+
+
+@pytest.mark.parametrize("maker", MAKERS)
+def test_no_arrays_are_made_on_other_devices(maker):
+    with pytest.raises(ValueError, match="the only device"):
+        MAKERS[maker](b2, device="gpu")
+
+
 @pytest.mark.parametrize("mode", ["r", "a"])
 def test_parameters_of_an_opened_frame(mode, tmp_path):
     """Those of a CParams are for later chunks: a typesize that it has by default is not one to change to."""
