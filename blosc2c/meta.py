@@ -14,6 +14,7 @@ from . import packed as packed_values
 from ._ffi import check, check_call, ffi, lib, new_error
 from .errors import ClosedError, CorruptError, FormatError, LimitError, NotFoundError, ParameterError
 from .limits import of
+from .synonyms import VLMetaSynonyms
 
 if TYPE_CHECKING:
     from .schunk import SChunk
@@ -229,7 +230,7 @@ class Meta(Mapping[str, Any]):
         return _show(self)
 
 
-class VLMeta(MutableMapping[str, Any]):
+class VLMeta(VLMetaSynonyms, MutableMapping[str, Any]):
     """The variable-length metalayers of a super-chunk: the place for a user's attributes.
 
     ``vlmeta[:]`` is a dict of all.  The mapping does not keep the super-chunk alive:

@@ -1,4 +1,4 @@
-"""Python-Blosc2's names for reads and writes of arrays that have shorter ones here.
+"""Python-Blosc2's names for what arrays and vlmetalayers have shorter ones for here.
 
 SPDX-License-Identifier: BSD-3-Clause
 """
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import numpy as np
 
+    from ._ffi import Buffer
     from .oindex import OIndex
 
     Corners = tuple[Sequence[int], Sequence[int]]  # the first indices of a box, and those behind its last
@@ -62,6 +63,33 @@ class Synonyms:
         """Assign to a box that `key` tells as for get_slice_numpy(); returns this array."""
         self[_box(key)] = ndarray
         return self
+
+
+class VLMetaSynonyms:
+    """Methods of a mapping of vlmetalayers by their longer names, which take and give the stored bytes."""
+
+    if TYPE_CHECKING:
+
+        def __len__(self) -> int: ...
+        def __delitem__(self, name: str) -> None: ...
+        def raw(self, name: str) -> bytes: ...
+        def _set(self, name: str, packed: bytes) -> None: ...
+
+    def get_vlmeta(self, name: str) -> bytes:
+        """As raw()."""
+        return self.raw(name)
+
+    def set_vlmeta(self, name: str, content: Buffer) -> None:
+        """Store bytes, which should be msgpack: ``self[name]`` decodes them."""
+        self._set(name, bytes(memoryview(content)))
+
+    def del_vlmeta(self, name: str) -> None:
+        """``del self[name]``."""
+        del self[name]
+
+    def nvlmetalayers(self) -> int:
+        """``len(self)``."""
+        return len(self)
 
 
 def _box(key: Corners) -> tuple[slice, ...]:

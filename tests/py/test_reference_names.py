@@ -126,6 +126,27 @@ def test_vlmetalayers_as_a_dict_of_bytes(lib):
 
 
 @BOTH
+@pytest.mark.parametrize(
+    "make", [lambda lib: lib.SChunk(), lambda lib: lib.zeros((3,))], ids=["schunk", "array"]
+)
+def test_vlmetalayers_as_they_are_stored(lib, make):
+    owner = make(lib)
+    v = owner.vlmeta
+    v["a"] = [1, 2]
+    assert v.get_vlmeta("a") == b"\x92\x01\x02" and v.nvlmetalayers() == 1
+    assert v.set_vlmeta("b", b"\x93\x03\x04\x05") is None and v["b"] == [3, 4, 5]
+    v.set_vlmeta("a", bytearray(b"\x07"))
+    assert v.getall() == {"a": 7, "b": [3, 4, 5]}
+    assert v.del_vlmeta("a") is None and list(v) == ["b"]
+    with pytest.raises(KeyError):
+        v.get_vlmeta("a")
+    with pytest.raises(RuntimeError):
+        v.del_vlmeta("a")
+    with pytest.raises(TypeError):
+        v.set_vlmeta("a", 3)
+
+
+@BOTH
 @pytest.mark.parametrize("place", ["memory", "file"])
 def test_joined_arrays_have_the_metalayers_of_the_first(lib, place, tmp_path):
     a = lib.zeros((2, 3), meta={"m": 1})
