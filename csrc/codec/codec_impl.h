@@ -110,6 +110,9 @@ uint64_t b2i_entropy(const uint32_t *counts, size_t n);
  */
 bool b2i_is_flat(const uint8_t *src, size_t n, unsigned part);
 
+/* The same as far as 1024 bytes tell, of about a 64th; false of fewer, and of a period of 256. */
+bool b2i_looks_flat(const uint8_t *src, size_t n);
+
 /*
  * Whether a stream has repetitions: whether more than 1/512 of it would be saved by matches of 6
  * bytes, as far as a look at one position in 16 tells.  Returns early when it has.

@@ -242,14 +242,22 @@ static bool has_long_runs(int clevel, const uint8_t *src, size_t n)
 }
 
 /*
- * Whether the library would store a short stream, since neither codes nor matches save 1/64, which
- * it finds out at the full effort of the level.  High levels take matches that are not seen here.
+ * Whether the library would store a stream, since neither codes nor matches save 1/64, which it
+ * finds out at the full effort of the level.  High levels take matches that are not seen here, and
+ * the first takes no longer than looking for those of items and rows of bits.
  */
-static bool is_noise(int clevel, const uint8_t *src, size_t n)
+static bool is_noise(int clevel, b2i_made made, const uint8_t *src, size_t n)
 {
-    enum { SHORTEST = 256 };
-    return clevel > 1 && clevel < PRICED && n >= SHORTEST && n < MIN_PROBED &&
-           b2i_short_repeats(src, n) <= n / 128 && b2i_is_flat(src, n, 64);
+    enum { SHORTEST = 256, LONG = 40960 }; /* from there on it looks at two pieces only */
+    if (clevel >= PRICED || n >= LONG) {
+        return false;
+    }
+    if (n >= MIN_PROBED) {
+        return made == B2I_MADE_BYTES && b2i_looks_flat(src, n) && !b2i_has_matches(src, n) &&
+               (clevel == 1 || !b2i_short_matches_save(src, n, n / 128));
+    }
+    return clevel > 1 && n >= SHORTEST && b2i_short_repeats(src, n) <= n / 128 &&
+           b2i_is_flat(src, n, 64);
 }
 
 static b2c_status encode_frame(b2i_codec_state *state, int clevel, const b2i_dict *dict,
@@ -263,7 +271,7 @@ static b2c_status encode_frame(b2i_codec_state *state, int clevel, const b2i_dic
     clevel = of_plane ? B2I_MAX_CLEVEL : is_far ? clevel - B2I_CLEVEL_FAR : clevel;
     const bool looks =
         !use_dict && !is_far && (clevel == B2I_MAX_CLEVEL || (clevel == 5 && n <= MAX_SHORT));
-    if (!use_dict && is_noise(clevel, src, n)) {
+    if (!use_dict && !is_far && is_noise(clevel, state->made, src, n)) {
         return B2C_OK;
     }
     start easy; /* most of it is not written */

@@ -93,21 +93,50 @@ static uint32_t bits_of_byte(const uint8_t *src, size_t n)
     return len == 0 ? 0 : (uint32_t)(entropy(all, 256) / (NPIECES * len));
 }
 
-bool b2i_is_flat(const uint8_t *src, size_t n, unsigned part)
+/* b2i_is_flat() of n bytes that were counted. */
+static bool are_flat(uint32_t counts[4][256], size_t n, unsigned part)
 {
     enum { BY_CHANCE = 255 + 3 * 22 }; /* chi-squared of equal frequencies and 256 values */
-    uint32_t counts[4][256] = { { 0 } };
     uint64_t squares = 0;
-    if (n >> 28 != 0) {
-        return false;
-    }
-    count_bytes(src, n, counts);
     for (size_t i = 0; i < 256; i++) {
         const uint64_t count = count_of(counts, i);
         squares += count * count;
     }
     /* chi-squared times n; a code for so uneven values saves 0.72 bits for each 1 of it */
     return 256 * squares - (uint64_t)n * n <= n * (BY_CHANCE + (uint64_t)n * 11 / part);
+}
+
+bool b2i_looks_flat(const uint8_t *src, size_t n)
+{
+    enum { LEN = 16, PART = 256, MOST_TWICE = 16, PERIOD = 256 };
+    uint32_t counts[4][256];
+    uint64_t seen[4] = { 0 };
+    size_t ntwice = 0;
+    /* What most streams are that are not flat is seen at once: few values, and those that rise. */
+    if (n < NPIECES * LEN || b2i_ld64le(src) == b2i_ld64le(src + PERIOD)) {
+        return false;
+    }
+    for (size_t i = 0; i < NPIECES; i++) {
+        const uint8_t value = src[n / NPIECES * i];
+        ntwice += seen[value / 64] >> value % 64 & 1;
+        seen[value / 64] |= (uint64_t)1 << value % 64;
+    }
+    if (ntwice > MOST_TWICE) {
+        return false;
+    }
+    memset(counts, 0, sizeof counts);
+    count_pieces(src, n, LEN, counts);
+    return are_flat(counts, NPIECES * LEN, PART);
+}
+
+bool b2i_is_flat(const uint8_t *src, size_t n, unsigned part)
+{
+    uint32_t counts[4][256] = { { 0 } };
+    if (n >> 28 != 0) {
+        return false;
+    }
+    count_bytes(src, n, counts);
+    return are_flat(counts, n, part);
 }
 
 /*
@@ -379,12 +408,14 @@ bool b2i_codes_suffice(const uint8_t *src, size_t n, unsigned least)
 
 static bool has_enough_matches(const uint8_t *src, size_t n, size_t enough)
 {
-    enum { LOG = 12, MAX_STEP = 16 };
-    uint32_t last[1 << LOG] = { 0 };
+    enum { LOG = 12, FEW_LOG = 10, FEW = 16384, MAX_STEP = 16 };
+    const unsigned log = n <= FEW ? FEW_LOG : LOG; /* clearing it would take most of the time */
+    uint32_t last[1 << LOG];
     size_t saved = 0, at = 1, misses = 0;
+    memset(last, 0, sizeof *last << log);
     while (at + 8 <= n) {
         const uint64_t word = b2i_ld64le(src + at);
-        uint32_t *slot = &last[b2i_lz_hash(word, 6, LOG)];
+        uint32_t *slot = &last[b2i_lz_hash(word, 6, log)];
         size_t then = *slot;
         *slot = (uint32_t)at;
         if ((b2i_ld64le(src + then) ^ word) << 16 != 0) {

@@ -211,6 +211,43 @@ static void test_noise_that_recurs(const b2i_codec *codec)
     free(data);
 }
 
+/* Planes of noise are stored without a search, but not where codes or repetitions save something.
+ */
+static void test_planes_of_noise(const b2i_codec *codec)
+{
+    enum { MAX = 45000, MIN = 4096 };
+    uint8_t *data = room_of(MAX);
+    b2i_codec_state_tell(state, B2I_MADE_BYTES);
+    for (size_t n = MIN; n <= MAX; n += n / 2) {
+        for (int clevel = 1; clevel <= 7; clevel += 2) {
+            generate(data, n, RANDOM, n);
+            CHECK_EQ(round_trip(codec, clevel, NULL, data, n), 0);
+            for (size_t i = 0; i < n; i++) { /* 7.5 bits */
+                data[i] = data[i] < 128 ? data[i] : data[i] | 1;
+            }
+            const size_t by_codes = round_trip(codec, clevel, NULL, data, n);
+            CHECK(by_codes > 0 && by_codes < n - n / 50);
+            for (size_t period = 200; period <= n / 2; period += period) {
+                generate(data, period, RANDOM, n);
+                for (size_t i = period; i < n; i++) {
+                    data[i] = data[i - period];
+                }
+                const size_t len = round_trip(codec, clevel, NULL, data, n);
+                CHECK(len > 0 && len < period + period / 50 + 100);
+            }
+            for (size_t step = 1; step < 256; step += 50) {
+                for (size_t i = 0; i < n; i++) {
+                    data[i] = (uint8_t)(i * step + i / 600);
+                }
+                const size_t len = round_trip(codec, clevel, NULL, data, n);
+                CHECK(len > 0 && len < n / 3);
+            }
+        }
+    }
+    b2i_codec_state_tell(state, B2I_MADE_ITEMS);
+    free(data);
+}
+
 /* What fits is the same stream in any room, also where there is hardly more than it takes. */
 static void test_room(const b2i_codec *codec)
 {
@@ -643,6 +680,7 @@ int main(void)
             test_effort(codec);
             test_no_effort(codec);
             test_long_runs(codec);
+            test_planes_of_noise(codec);
         }
         test_determinism(codec, NULL);
         test_mutations(codec, NULL);
