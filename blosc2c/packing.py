@@ -134,8 +134,8 @@ def pack_tensor(tensor: Any, chunksize: int | None = None, **kwargs: Any) -> byt
     if kwargs.get("storage") is None:
         # A frame in memory is what comes back, so it may as well be one from the start.
         kwargs.setdefault("contiguous", True)
-    with SChunk(chunksize, flat if flat.nbytes else None, **kwargs) as schunk:
-        schunk.vlmeta[_TENSOR_KEY] = (kind, shape, stored)
+    description = {_TENSOR_KEY: (kind, shape, stored)}
+    with SChunk.made_with(description, chunksize, flat if flat.nbytes else None, kwargs) as schunk:
         if schunk.urlpath is None:
             return schunk.to_cframe()
         urlpath = schunk.urlpath

@@ -120,10 +120,24 @@ class SChunk(Pickled, Callbacks, VLBlocks, Explained):
     kept_names: tuple[Any, list[str]] | None = None  # of the vlmeta
 
     def __init__(self, chunksize: int | None = None, data: Buffer | None = None, **kwargs: Any) -> None:
+        self._make(chunksize, data, {}, kwargs)
+
+    @classmethod
+    def made_with(
+        cls, vlmeta: Mapping[str, Any], chunksize: int | None, data: Buffer | None, kwargs: dict[str, Any]
+    ) -> SChunk:
+        """SChunk(chunksize, data, **kwargs) with variable-length metalayers, stored as one commit."""
+        self = cls.__new__(cls)
+        self._make(chunksize, data, vlmeta, kwargs)
+        return self
+
+    def _make(
+        self, chunksize: int | None, data: Buffer | None, vlmeta: Mapping[str, Any], kwargs: dict[str, Any]
+    ) -> None:
         params.check_deserialize(kwargs.pop("deserialize", None))
         storage = split_storage(kwargs, "SChunk()", ParameterError)
         if storage.mode == "r":
-            if data is not None:
+            if data is not None or vlmeta:
                 raise ParameterError("mode 'r' opens what is there, and takes no data", field="data")
             self._open_existing(storage, kwargs)
             return
@@ -142,15 +156,17 @@ class SChunk(Pickled, Callbacks, VLBlocks, Explained):
         chunksize = to_int(chunksize, "chunksize", 0 if source is None else 1, params.MAX_BUFFERSIZE)
         metas = {name: encode(value) for name, value in (storage.meta or {}).items()}
         self._create(storage, chunksize, cparams, to_dparams(kwargs.get("dparams")), metas)
-        if source is None and storage.path is None:
+        if source is None and storage.path is None and not vlmeta:
             return
-        if source is not None and storage.path is None and 0 < len(source) <= chunksize:
+        if source is not None and storage.path is None and 0 < len(source) <= chunksize and not vlmeta:
             self.append_data(data)  # which is all or nothing by itself
             return
         with self.being_made():
             if source is not None:
                 for at in range(0, len(source), chunksize):
                     self._append(source + at, min(chunksize, len(source) - at))
+            for name, value in vlmeta.items():
+                self.vlmeta[name] = value
 
     def _open_existing(self, storage: Keeping, kwargs: dict[str, Any]) -> None:
         from .store import open_handle

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import blosc2c as b2
+from blosc2c.meta import VLMeta
 
 OLD = np.arange(5000, dtype="i4")
 
@@ -83,6 +84,7 @@ FULL_DISK = """
 import os, resource, sys
 import numpy as np
 import blosc2c as b2
+from blosc2c.meta import VLMeta
 path, contiguous, kind = sys.argv[1], sys.argv[2] == "True", sys.argv[3]
 resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
 noise = np.random.default_rng(0).bytes(1 << 20)
@@ -103,6 +105,28 @@ def test_a_full_disk_leaves_what_was_there(tmp_path, contiguous, kind):
     assert subprocess.run(args, check=False).returncode == 7
     np.testing.assert_array_equal(b2.open(path)[...], OLD)
     assert os.listdir(tmp_path) == ["old"]
+
+
+@pytest.mark.parametrize("contiguous", [True, False])
+@pytest.mark.parametrize("tensor", [OLD * 2, OLD[:0]], ids=["items", "none"])
+def test_a_tensor_and_its_description_are_one_commit(tmp_path, monkeypatch, contiguous, tensor):
+    path = tmp_path / "old"
+    to = {"urlpath": path, "contiguous": contiguous, "mode": "w"}
+    b2.save_tensor(OLD, **to)
+
+    def full_disk(*args):
+        raise OSError(errno.ENOSPC, "no room for the description")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(VLMeta, "__setitem__", full_disk)
+        with pytest.raises(OSError, match="no room for the description"):
+            b2.save_tensor(tensor, **to)
+    np.testing.assert_array_equal(b2.load_tensor(path), OLD)
+    assert os.listdir(tmp_path) == ["old"]
+    with pytest.raises(b2.ParameterError, match="takes no data"):
+        b2.save_tensor(tensor, path, mode="r")
+    b2.save_tensor(tensor, **to)
+    np.testing.assert_array_equal(b2.load_tensor(path), tensor)
 
 
 def test_a_failure_leaves_nothing_where_nothing_was(tmp_path):
@@ -130,6 +154,7 @@ KILLED = """
 import os, sys
 import numpy as np
 import blosc2c as b2
+from blosc2c.meta import VLMeta
 
 def numbers(last):
     yield from range(last)
