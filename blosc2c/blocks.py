@@ -69,6 +69,8 @@ def _end(
     value: BaseException | None,
     traceback: TracebackType | None,
 ) -> None:
+    if generator() is None:  # of garbage in a cycle: closed when the with statement lets go of it
+        return
     if value is None:
         next(generator(), None)  # type: ignore[arg-type]
         return

@@ -886,6 +886,22 @@ def test_the_ways_to_end_a_transaction(end):
     assert is_done(lambda: s.update_data(1, bytes(8)))
 
 
+def test_a_transaction_that_is_garbage_in_a_cycle(monkeypatch):
+    """It is rolled back, and nothing is printed: the collector clears weak references beforehand."""
+    told: list[object] = []
+    monkeypatch.setattr(sys, "unraisablehook", told.append)
+    s = b2.SChunk(data=bytes(64), chunksize=8)
+    cycle: list[object] = [s.transaction()]
+    cycle[0].__enter__()
+    s.update_data(0, b"12345678")
+    cycle.append(cycle)
+    del cycle
+    gc.collect()
+    assert not told
+    assert s[:8] == bytes(8)
+    assert is_done(lambda: s.update_data(1, bytes(8)))
+
+
 def test_an_exception_while_a_handle_is_made(monkeypatch):
     """Nothing is printed of what is not whole yet, and C has its memory back."""
     told: list[object] = []
