@@ -906,13 +906,13 @@ def test_an_exception_while_a_handle_is_made(monkeypatch):
     """Nothing is printed of what is not whole yet, and C has its memory back."""
     told: list[object] = []
     monkeypatch.setattr(sys, "unraisablehook", told.append)
-    at = handles._address
+    at = handles.address_of
 
     def address(ptr) -> int:
-        monkeypatch.setattr(handles, "_address", at)
+        monkeypatch.setattr(handles, "address_of", at)
         raise Stop
 
-    monkeypatch.setattr(handles, "_address", address)
+    monkeypatch.setattr(handles, "address_of", address)
     with pytest.raises(Stop):
         b2.SChunk(data=bytes(64))
     gc.collect()
