@@ -97,6 +97,17 @@ static void free_slot(mem_store *m, size_t i)
     m->first_free = i;
 }
 
+/* Slot i, which take_slot() gave, gets n bytes. */
+static b2i_entry fill_slot(mem_store *m, size_t i, uint8_t *p, size_t n)
+{
+    m->first_free = m->slots[i].n;
+    m->slots[i] = (slot){ p, n };
+    if (m->base.in_transaction) {
+        m->added.v[m->added.n++] = i;
+    }
+    return i;
+}
+
 static b2c_status mem_put(b2i_store *store, b2i_span chunk, const b2i_redo *redo, b2i_entry *entry,
                           b2c_error *err)
 {
@@ -109,12 +120,21 @@ static b2c_status mem_put(b2i_store *store, b2i_span chunk, const b2i_redo *redo
         return b2i_fail_memory(err);
     }
     memcpy(p, chunk.p, chunk.n);
-    m->first_free = m->slots[i].n;
-    m->slots[i] = (slot){ p, chunk.n };
-    if (store->in_transaction) {
-        m->added.v[m->added.n++] = i;
+    *entry = fill_slot(m, i, p, chunk.n);
+    return B2C_OK;
+}
+
+static b2c_status mem_keep(b2i_store *store, b2i_scratch *chunk, size_t n, b2i_entry *entry,
+                           b2c_error *err)
+{
+    mem_store *m = (mem_store *)store;
+    size_t i;
+    if (!take_slot(m, &i)) {
+        return b2i_fail_memory(err);
     }
-    *entry = i;
+    uint8_t *cut = b2i_realloc(chunk->p, n);
+    *entry = fill_slot(m, i, cut != NULL ? cut : chunk->p, n);
+    *chunk = (b2i_scratch){ 0 };
     return B2C_OK;
 }
 
@@ -179,6 +199,7 @@ static const b2i_store_ops mem_ops = {
     .len = mem_len,
     .place = mem_place,
     .put = mem_put,
+    .keep = mem_keep,
     .drop = mem_drop,
     .commit = mem_commit,
     .begin = mem_begin,

@@ -316,10 +316,11 @@ static b2c_status make_checked(const write_job *w, b2c_ctx *ctx, uint64_t i, b2i
     return st;
 }
 
-static b2c_status store_made(const write_job *w, uint64_t i, b2i_span chunk, b2c_error *err)
+static b2c_status store_made(const write_job *w, uint64_t i, b2i_scratch *packed, b2i_span chunk,
+                             b2c_error *err)
 {
     uint64_t nchunk = number_of(w, i);
-    b2c_status st = w->appends ? b2i_schunk_append_chunk(w->s, chunk, err)
+    b2c_status st = w->appends ? b2i_schunk_append_made(w->s, packed, chunk, err)
                                : b2i_schunk_update_chunk(w->s, nchunk, chunk, err);
     if (st != B2C_OK) {
         b2i_err_chunk(err, (int64_t)nchunk);
@@ -341,7 +342,7 @@ static b2c_status run_batches(write_job *w, uint32_t nworkers, uint32_t nbatch, 
         nbatch = left < nbatch ? (uint32_t)left : nbatch;
         B2I_TRY(b2i_pool_run(w->ctx->pool, nworkers, nbatch, make_in_batch, w, err));
         for (uint32_t i = 0; i < nbatch; i++) {
-            B2I_TRY(store_made(w, w->first + i, w->made[i], err));
+            B2I_TRY(store_made(w, w->first + i, &w->packed[i], w->made[i], err));
         }
     }
     return B2C_OK;
@@ -380,7 +381,7 @@ static b2c_status write_in_turn(const write_job *w, b2c_error *err)
         b2i_span chunk;
         st = make_checked(w, w->ctx, i, &data, &packed, &chunk, err);
         if (st == B2C_OK) {
-            st = store_made(w, i, chunk, err);
+            st = store_made(w, i, &packed, chunk, err);
         }
     }
     b2i_scratch_free(&data);

@@ -204,10 +204,17 @@ static bool is_lasting(b2c_status st)
     return st == B2C_E_IO || st == B2C_E_CONFLICT;
 }
 
-static b2c_status put_bytes(b2c_schunk *s, b2i_span chunk, b2i_redo redo, b2i_entry *entry,
-                            b2c_error *err)
+/* 'made' is the memory of the chunk where the store may keep it, or NULL. */
+static b2c_status put_bytes(b2c_schunk *s, b2i_span chunk, b2i_scratch *made, b2i_redo redo,
+                            b2i_entry *entry, b2c_error *err)
 {
-    b2c_status st = s->store->ops->put(s->store, chunk, &redo, entry, err);
+    /* Smaller ones are copied into memory that was freed before: new memory costs the system more.
+     */
+    enum { WORTH_KEEPING = 2 * 1024 * 1024 };
+    const b2i_store_ops *ops = s->store->ops;
+    bool is_kept = made != NULL && chunk.p == made->p && chunk.n >= WORTH_KEEPING;
+    b2c_status st = is_kept && ops->keep != NULL ? ops->keep(s->store, made, chunk.n, entry, err)
+                                                 : ops->put(s->store, chunk, &redo, entry, err);
     if (st == B2C_OK) {
         s->now.cbytes += chunk.n;
         s->put_len += chunk.n;
@@ -217,8 +224,8 @@ static b2c_status put_bytes(b2c_schunk *s, b2i_span chunk, b2i_redo redo, b2i_en
     return st;
 }
 
-static b2c_status put(b2c_schunk *s, b2i_span chunk, const b2i_chunk_head *head, b2i_redo redo,
-                      b2i_entry *entry, b2c_error *err)
+static b2c_status put(b2c_schunk *s, b2i_span chunk, b2i_scratch *made, const b2i_chunk_head *head,
+                      b2i_redo redo, b2i_entry *entry, b2c_error *err)
 {
     b2i_scratch scratch = { 0 };
     b2c_status st = B2C_OK;
@@ -235,7 +242,7 @@ static b2c_status put(b2c_schunk *s, b2i_span chunk, const b2i_chunk_head *head,
         st = plain_chunk(s, head, &scratch, &chunk, err);
     }
     if (st == B2C_OK) {
-        st = put_bytes(s, chunk, redo, entry, err);
+        st = put_bytes(s, chunk, made, redo, entry, err);
     }
     b2i_scratch_free(&scratch);
     return st;
@@ -277,7 +284,7 @@ static b2c_status make_payload(b2c_schunk *s, uint64_t i, b2c_error *err)
     b2c_status st = plain_chunk(s, &head, &scratch, &chunk, err);
     if (st == B2C_OK) {
         const b2i_redo none = { B2I_REDO_NONE, 0 };
-        st = put_bytes(s, chunk, none, &s->now.entries[i], err);
+        st = put_bytes(s, chunk, NULL, none, &s->now.entries[i], err);
         s->now.nspecial -= st == B2C_OK;
     }
     b2i_scratch_free(&scratch);
@@ -320,8 +327,8 @@ static b2c_status check_room(const b2c_schunk *s, b2i_redo where, const b2i_chun
 }
 
 /* The edit itself; the arrays have room and suit the chunk's size. */
-static b2c_status place(b2c_schunk *s, b2i_redo where, b2i_span chunk, const b2i_chunk_head *head,
-                        b2c_error *err)
+static b2c_status place(b2c_schunk *s, b2i_redo where, b2i_span chunk, b2i_scratch *made,
+                        const b2i_chunk_head *head, b2c_error *err)
 {
     b2i_entry entry, old = B2I_ENTRY_ZERO;
     uint64_t old_len = 0;
@@ -330,14 +337,16 @@ static b2c_status place(b2c_schunk *s, b2i_redo where, b2i_span chunk, const b2i
         old = s->now.entries[where.nchunk];
         B2I_TRY(stored_len(s, where.nchunk, &old_len, err));
     }
-    B2I_TRY(put(s, chunk, head, redo, &entry, err));
+    B2I_TRY(put(s, chunk, made, head, redo, &entry, err));
     s->now.has_vlblocks = s->now.has_vlblocks || head->has_vlblocks;
     place_entry(&s->now, where, entry, head->nbytes);
     drop(s, old, old_len);
     return B2C_OK;
 }
 
-static b2c_status place_chunk(b2c_schunk *s, b2i_redo where, b2i_span chunk, b2c_error *err)
+/* 'made' as in put_bytes() */
+static b2c_status place_chunk(b2c_schunk *s, b2i_redo where, b2i_span chunk, b2i_scratch *made,
+                              b2c_error *err)
 {
     b2i_chunk_head head;
     B2I_TRY(check_chunk(s, chunk, &head, err));
@@ -348,30 +357,35 @@ static b2c_status place_chunk(b2c_schunk *s, b2i_redo where, b2i_span chunk, b2c
         B2I_TRY(b2i_schunk_begin_steps(s, &steps, err));
         b2c_status st = make_variable(s, err);
         if (st == B2C_OK) {
-            st = place(s, where, chunk, &head, err);
+            st = place(s, where, chunk, made, &head, err);
         }
         return b2i_schunk_end_steps(s, steps, st, err);
     }
-    B2I_TRY(place(s, where, chunk, &head, err));
+    B2I_TRY(place(s, where, chunk, made, &head, err));
     bool may_wait = where.kind == B2I_REDO_APPEND || s->store->has_redo;
     return b2i_schunk_edited(s, may_wait ? B2I_COMMIT_SOON : B2I_COMMIT_NOW, err);
 }
 
+b2c_status b2i_schunk_append_made(b2c_schunk *s, b2i_scratch *made, b2i_span chunk, b2c_error *err)
+{
+    return place_chunk(s, (b2i_redo){ B2I_REDO_APPEND, s->now.nchunks }, chunk, made, err);
+}
+
 b2c_status b2i_schunk_append_chunk(b2c_schunk *s, b2i_span chunk, b2c_error *err)
 {
-    return place_chunk(s, (b2i_redo){ B2I_REDO_APPEND, s->now.nchunks }, chunk, err);
+    return b2i_schunk_append_made(s, NULL, chunk, err);
 }
 
 b2c_status b2i_schunk_insert_chunk(b2c_schunk *s, uint64_t nchunk, b2i_span chunk, b2c_error *err)
 {
     B2I_TRY(b2i_schunk_check_nchunk(s, nchunk, s->now.nchunks + 1, err));
-    return place_chunk(s, (b2i_redo){ B2I_REDO_INSERT, nchunk }, chunk, err);
+    return place_chunk(s, (b2i_redo){ B2I_REDO_INSERT, nchunk }, chunk, NULL, err);
 }
 
 b2c_status b2i_schunk_update_chunk(b2c_schunk *s, uint64_t nchunk, b2i_span chunk, b2c_error *err)
 {
     B2I_TRY(b2i_schunk_check_nchunk(s, nchunk, s->now.nchunks, err));
-    return place_chunk(s, (b2i_redo){ B2I_REDO_UPDATE, nchunk }, chunk, err);
+    return place_chunk(s, (b2i_redo){ B2I_REDO_UPDATE, nchunk }, chunk, NULL, err);
 }
 
 b2c_status b2i_schunk_compress(const b2c_schunk *s, b2c_ctx *ctx, uint64_t nchunk,
@@ -413,7 +427,7 @@ static b2c_status place_data(b2c_schunk *s, b2c_ctx *ctx, b2i_redo where, b2i_sp
                             "the pre-filter has changed the super-chunk that it works for", nchunks,
                             s->now.nchunks);
     } else if (st == B2C_OK) {
-        st = place_chunk(s, where, chunk, err);
+        st = place_chunk(s, where, chunk, &scratch, err);
     }
     b2i_scratch_free(&scratch);
     return st;

@@ -130,7 +130,7 @@ static b2c_status append_data(write_job *j, const b2i_hook *pre, b2i_span data, 
     b2i_span chunk;
     B2I_TRY(
         b2i_schunk_compress(j->s, j->ctx, j->s->now.nchunks, pre, data, &j->chunk, &chunk, err));
-    return b2i_schunk_append_chunk(j->s, chunk, err);
+    return b2i_schunk_append_made(j->s, &j->chunk, chunk, err);
 }
 
 static b2c_status refuse_vlblocks(const b2c_schunk *s, uint64_t nchunk, b2c_error *err)

@@ -201,6 +201,8 @@ b2c_status b2i_schunk_check_writable(const b2c_schunk *s, b2c_error *err);
 
 /* Appends, inserts before chunk n, or replaces chunk n by a complete chunk. */
 b2c_status b2i_schunk_append_chunk(b2c_schunk *s, b2i_span chunk, b2c_error *err);
+/* The same of a chunk in scratch memory, which the store may keep: 'made' is empty then. */
+b2c_status b2i_schunk_append_made(b2c_schunk *s, b2i_scratch *made, b2i_span chunk, b2c_error *err);
 b2c_status b2i_schunk_insert_chunk(b2c_schunk *s, uint64_t nchunk, b2i_span chunk, b2c_error *err);
 b2c_status b2i_schunk_update_chunk(b2c_schunk *s, uint64_t nchunk, b2i_span chunk, b2c_error *err);
 

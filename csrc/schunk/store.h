@@ -86,6 +86,9 @@ typedef struct b2i_store_ops {
     /* Keeps a new chunk and says where.  Nothing committed changes.  NULL: read-only. */
     b2c_status (*put)(b2i_store *store, b2i_span chunk, const b2i_redo *redo, b2i_entry *entry,
                       b2c_error *err);
+    /* put() of the first n bytes of memory that becomes the store's.  NULL: it needs a copy. */
+    b2c_status (*keep)(b2i_store *store, b2i_scratch *chunk, size_t n, b2i_entry *entry,
+                       b2c_error *err);
     /*
      * Keeps a special chunk that the index alone stands for only until the next
      * commit, for who finds the store after a crash.  NULL: not done.

@@ -332,6 +332,46 @@ static void test_copies_without_memory(bool all)
 }
 
 /* Chunks by their numbers, in any order and more than once; all or none. */
+/*
+ * Chunks so large that the store keeps the memory in which they were made, beside small ones: they
+ * are there or not when memory lacks at any place, and gone after a rollback.
+ */
+static void test_large_chunks_in_memory(void)
+{
+    enum { N = 2200000, SMALL = 400 };
+    static uint8_t data[N], back[N];
+    b2c_schunk *s = make(B2C_STORAGE_MEMORY, NULL, 0);
+    uint64_t r = 1, nchunks = 0;
+    for (size_t i = 0; i < N; i++) {
+        r = r * 6364136223846793005U + 1442695040888963407U;
+        data[i] = (uint8_t)(r >> 56);
+    }
+    bool fails = true;
+    for (uint64_t k = 1; fails; k++) {
+        b2i_alloc_fail_at(k, false);
+        b2c_status st = b2c_schunk_append(s, ctx, data, N, &err);
+        fails = b2i_alloc_count() >= k;
+        b2i_alloc_fail_at(0, false);
+        CHECK(st == B2C_OK || (fails && st == B2C_E_MEMORY));
+        nchunks += st == B2C_OK;
+        b2c_schunk_info info;
+        b2c_schunk_info_get(s, &info);
+        CHECK_EQ(info.nchunks, nchunks);
+    }
+    CHECK_EQ(b2c_schunk_append(s, ctx, data, SMALL, &err), B2C_OK);
+    CHECK_EQ(b2c_schunk_begin(s, &err), B2C_OK);
+    CHECK_EQ(b2c_schunk_update(s, ctx, 0, data + SMALL, N - SMALL, &err), B2C_OK);
+    CHECK_EQ(b2c_schunk_insert(s, ctx, 1, data, N, &err), B2C_OK);
+    CHECK_EQ(b2c_schunk_rollback(s, &err), B2C_OK);
+    for (uint64_t i = 0; i <= nchunks; i++) {
+        const size_t n = i < nchunks ? N : SMALL;
+        size_t len = 0;
+        CHECK_EQ(b2c_schunk_decode_chunk(s, ctx, i, back, N, &len, &err), B2C_OK);
+        CHECK(len == n && memcmp(back, data, n) == 0);
+    }
+    CHECK_EQ(b2c_schunk_close(s, &err), B2C_OK);
+}
+
 static void test_copies_of_some(void)
 {
     static const uint64_t numbers[] = { 2, 0, 2, 1 }, wrong[] = { 1, 4 };
@@ -588,6 +628,7 @@ int main(void)
     test_late_refusals();
     test_copies_without_memory(true);
     test_copies_without_memory(false);
+    test_large_chunks_in_memory();
     test_copies_of_some();
     test_copies_of_many_vlmetalayers();
     b2c_ctx_free(ctx);
