@@ -15,6 +15,7 @@ import numpy as np
 
 from . import _ffi
 from ._ffi import check, ffi, lib, new_error
+from .errors import ParameterError
 from .partition import Shape
 
 if TYPE_CHECKING:
@@ -69,6 +70,8 @@ def read_masked(array: NDArray, mask: Array) -> Array | None:
             if not is_whole:
                 # Where half of them are chosen this takes a quarter of the time of dst[chosen].
                 dst.reshape(-1).take(np.flatnonzero(chosen), out=out[start:end], mode="clip")
+        if end != len(out):  # the rest of it would be what was in that memory
+            raise ParameterError("another thread changed the mask while it was used", field="key")
 
     schunk.reading(read)
     return out

@@ -122,3 +122,17 @@ def test_an_array_that_another_handle_changes(tmp_path, small_slabs):
         writer.resize((30, 10))
         with pytest.raises(IndexError):
             reader[mask]
+
+
+def test_a_mask_that_loses_items_meanwhile(monkeypatch, small_slabs):
+    array = b2.asarray(filled((40, 10)), chunks=(10, 10))
+    mask = some(array.shape, 0.5)
+    make_room = b2.NDArray._room_for
+
+    def room_and_another_thread(self, shape):
+        mask[20:] = False
+        return make_room(self, shape)
+
+    monkeypatch.setattr(b2.NDArray, "_room_for", room_and_another_thread)
+    with pytest.raises(b2.ParameterError, match="changed the mask"):
+        array[mask]
