@@ -72,11 +72,15 @@ static uint32_t count_of(uint32_t counts[4][256], size_t value)
     return counts[0][value] + counts[1][value] + counts[2][value] + counts[3][value];
 }
 
-/* Counts the bytes of NPIECES pieces of len <= n bytes. */
+/*
+ * Counts the bytes of NPIECES pieces of len <= n bytes.  They are an odd number of bytes apart, so
+ * that not all are of the same columns, of which rows have 64 or the like.
+ */
 static void count_pieces(const uint8_t *src, size_t n, size_t len, uint32_t counts[4][256])
 {
+    const size_t most = (n - len) / (NPIECES - 1), step = most - (most > 0 && most % 2 == 0);
     for (size_t i = 0; i < NPIECES; i++) {
-        count_bytes(src + (n - len) / (NPIECES - 1) * i, len, counts);
+        count_bytes(src + step * i, len, counts);
     }
 }
 

@@ -227,6 +227,14 @@ static void test_planes_of_noise(const b2i_codec *codec)
             }
             const size_t by_codes = round_trip(codec, clevel, NULL, data, n);
             CHECK(by_codes > 0 && by_codes < n - n / 50);
+            for (size_t row = 64; row <= 512; row += row) { /* of which a quarter is noise */
+                generate(data, n, RANDOM, n);
+                for (size_t i = 0; i < n; i++) {
+                    data[i] = i % row < row / 4 ? data[i] : data[i] & 15;
+                }
+                const size_t len = round_trip(codec, clevel, NULL, data, n);
+                CHECK(len > 0 && len < n - n / 8);
+            }
             for (size_t period = 200; period <= n / 2; period += period) {
                 generate(data, period, RANDOM, n);
                 for (size_t i = period; i < n; i++) {
