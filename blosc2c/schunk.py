@@ -338,7 +338,8 @@ class SChunk(Pickled, Callbacks, VLBlocks, Explained):
     def cparams(self) -> CParams:
         """Parameters of appended data, as a copy: assign it to change them.
 
-        Typesize and blocksize must stay; a blocksize of 0 is that of now.
+        Typesize and blocksize must stay where there are chunks, and those of an array; a blocksize
+        of 0 is that of now.
         """
         return self.present_cparams().twin()
 

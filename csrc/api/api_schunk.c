@@ -110,20 +110,33 @@ void b2c_schunk_info_get(const b2c_schunk *schunk, b2c_schunk_info *info)
     };
 }
 
+static bool has_sizes(const b2c_schunk *s, const b2c_cparams *cparams)
+{
+    const b2c_cparams *now = &s->now.cparams;
+    return cparams->typesize == now->typesize && cparams->blocksize == now->blocksize;
+}
+
+static b2c_status set_cparams(b2c_schunk *s, const b2c_cparams *cparams, b2c_error *err)
+{
+    if (!has_sizes(s, cparams) && (s->now.nchunks > 0 || b2i_nd_meta_find(s) != NULL)) {
+        return b2i_fail_field(err, B2C_E_ARGUMENT, B2C_NO_OFFSET,
+                              cparams->typesize != s->now.cparams.typesize ? "typesize"
+                                                                           : "blocksize",
+                              "the type size and block size do not change when there are chunks, "
+                              "nor those of an array");
+    }
+    return b2i_schunk_set_cparams(s, cparams, err);
+}
+
 b2c_status b2c_schunk_set_cparams(b2c_schunk *schunk, const b2c_cparams *cparams, b2c_error *err)
 {
     NEED(schunk);
     NEED(cparams);
     B2I_TRY(b2i_cparams_check(cparams, err));
-    const b2c_cparams *old = &schunk->now.cparams;
-    bool is_alike = cparams->typesize == old->typesize && cparams->blocksize == old->blocksize;
-    if (!is_alike && (schunk->now.nchunks > 0 || b2i_nd_meta_find(schunk) != NULL)) {
-        return b2i_fail_field(err, B2C_E_ARGUMENT, B2C_NO_OFFSET,
-                              cparams->typesize != old->typesize ? "typesize" : "blocksize",
-                              "the type size and block size do not change when there are chunks, "
-                              "nor those of an array");
+    if (has_sizes(schunk, cparams)) { /* which is no edit */
+        return set_cparams(schunk, cparams, err);
     }
-    return b2i_schunk_set_cparams(schunk, cparams, err);
+    RETURN_EDIT(schunk, set_cparams(schunk, cparams, err));
 }
 
 /* ---- reading ---- */

@@ -200,6 +200,32 @@ static void test_slashes(void)
     CHECK_EQ(b2c_schunk_close(b, &err), B2C_OK);
 }
 
+/* Sizes are changed in turn with others: not where one of them has stored chunks meanwhile. */
+static void test_sizes_in_turn(uint8_t storage)
+{
+    const uint8_t data[CHUNK] = { 1 };
+    const char *path = path_of(storage == B2C_STORAGE_DIR ? "sizes_dir" : "sizes_file");
+    b2c_schunk_info info;
+    b2c_schunk_free(make(storage, path, CHUNK));
+    b2c_schunk *a = open_as(path, B2C_OPEN_UPDATE | B2C_OPEN_LOCK);
+    b2c_schunk *b = open_as(path, B2C_OPEN_UPDATE | B2C_OPEN_LOCK);
+    b2c_schunk_info_get(a, &info);
+    b2c_cparams cp = info.cparams;
+    cp.typesize = 2;
+    CHECK_EQ(b2c_schunk_set_cparams(a, &cp, &err), B2C_OK);
+    CHECK_EQ(b2c_schunk_append(b, ctx, data, CHUNK, &err), B2C_OK);
+    b2c_schunk_info_get(b, &info);
+    CHECK_EQ(info.cparams.typesize, 2);
+    cp.typesize = 8;
+    CHECK_EQ(b2c_schunk_set_cparams(a, &cp, &err), B2C_E_ARGUMENT);
+    CHECK_EQ(b2c_schunk_close(a, &err), B2C_OK);
+    CHECK_EQ(b2c_schunk_close(b, &err), B2C_OK);
+    a = open_as(path, B2C_OPEN_READ);
+    b2c_schunk_info_get(a, &info);
+    CHECK(info.cparams.typesize == 2 && info.nchunks == 1);
+    CHECK_EQ(b2c_schunk_close(a, &err), B2C_OK);
+}
+
 /* Waiting for another process; and a forked one does not give up its parent's lock. */
 static void test_processes(void)
 {
@@ -848,6 +874,8 @@ int main(void)
     test_replaced_link(B2C_STORAGE_DIR);
     test_changed_array();
     test_slashes();
+    test_sizes_in_turn(B2C_STORAGE_FILE);
+    test_sizes_in_turn(B2C_STORAGE_DIR);
     test_processes();
     test_a_killed_parent(true);
     test_a_killed_parent(false);
