@@ -254,7 +254,7 @@ static bool is_noise(int clevel, b2i_made made, const uint8_t *src, size_t n)
     }
     if (n >= MIN_PROBED) {
         return made == B2I_MADE_BYTES && b2i_looks_flat(src, n) && !b2i_has_matches(src, n) &&
-               (clevel == 1 || !b2i_short_matches_save(src, n, n / 128));
+               !b2i_short_matches_save(src, n, n / 128);
     }
     return clevel > 1 && n >= SHORTEST && b2i_short_repeats(src, n) <= n / 128 &&
            b2i_is_flat(src, n, 64);

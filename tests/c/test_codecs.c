@@ -243,6 +243,11 @@ static void test_planes_of_noise(const b2i_codec *codec)
                 const size_t len = round_trip(codec, clevel, NULL, data, n);
                 CHECK(len > 0 && len < period + period / 50 + 100);
             }
+            generate(data, n, RANDOM, n);
+            const size_t part = n / 4, at = n / 3;
+            memcpy(data + at + (part | 15) + 9, data + at, part); /* no multiple of 16 away */
+            const size_t rest = round_trip(codec, clevel, NULL, data, n);
+            CHECK(rest > 0 && rest < n - part + part / 8 + 100);
             for (size_t step = 1; step < 256; step += 50) {
                 for (size_t i = 0; i < n; i++) {
                     data[i] = (uint8_t)(i * step + i / 600);
