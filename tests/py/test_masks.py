@@ -68,6 +68,26 @@ def test_how_it_is_read(monkeypatch):
     assert_array_equal(array[mask], data[mask])
 
 
+@pytest.mark.parametrize(
+    "box", [np.s_[:, 3:7], np.s_[13:35, :], np.s_[13:35, 3:7], np.s_[29:30, 9:]], ids=str
+)
+def test_masks_of_a_box(box, small_slabs, monkeypatch):
+    monkeypatch.setattr(masks, "_DENSE", 10**6)
+    monkeypatch.setattr(masks, "_MOST_EACH", 10**6)
+    monkeypatch.setattr(masks, "_AT_ONCE", 5)
+    data = filled((40, 10))
+    array, mask = b2.asarray(data, chunks=(8, 4)), np.zeros(data.shape, bool)
+    mask[box] = True
+    for key in (mask, mask & some(data.shape, 0.5, seed=2)):
+        assert_array_equal(masks.read_masked(array, key), data[key])
+
+
+def test_few_large_items_are_looked_up():
+    array = b2.asarray(filled((40, 10), "S300"), chunks=(8, 4))
+    assert masks.read_masked(array, some(array.shape, 0.3)) is None
+    assert masks.read_masked(array, np.ones(array.shape, bool)) is not None
+
+
 def test_masks_of_other_shapes():
     array = b2.asarray(filled((10, 4)))
     for shape in [(4, 10), (10, 5), (11, 4), (9, 4), (10, 4, 1)]:
