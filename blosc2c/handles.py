@@ -131,8 +131,7 @@ class Handle:
     def __init__(self, out: Any) -> None:
         ptr = out[0]
         self._address = address_of(ptr)
-        out[0] = ffi.NULL  # a signal handler may run from the next call on, and that frees
-        self._ptr = ffi.gc(ptr, lib.b2c_schunk_free)
+        self._ptr = calls.take_over(ffi.gc, ptr, lib.b2c_schunk_free, address_of(out))
         ffi.gc(out, None)  # in _free_left() what a handler raises would be lost
         self._filled: dict[int, int] = {}  # how many damaged chunks there were before each of them
         self._followers: dict[int, weakref.ref[Any]] = {}  # by id(); a WeakSet takes far longer

@@ -567,6 +567,24 @@ static PyObject *wants_lock(PyObject *module, PyObject *unused)
     return PyBool_FromLong(wish != NULL && strcmp(wish, "") != 0 && strcmp(wish, "0") != 0);
 }
 
+/*
+ * (ffi.gc, pointer, free, address of what owns it so far): gc(pointer, free), which owns it now.
+ * Signal handlers run before or after that, and when gc() fails everything is as it was.
+ */
+static PyObject *take_over(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
+{
+    (void)module;
+    b2c_schunk **owner = nargs == 4 ? PyLong_AsVoidPtr(args[3]) : NULL;
+    if (owner == NULL) {
+        return PyErr_Occurred() ? NULL : PyErr_Format(PyExc_TypeError, "four arguments are needed");
+    }
+    PyObject *owned = PyObject_CallFunctionObjArgs(args[0], args[1], args[2], NULL);
+    if (owned != NULL) {
+        *owner = NULL;
+    }
+    return owned;
+}
+
 static int fill_module(PyObject *module)
 {
     PyObject *type = PyType_FromSpec(&calls_spec);
@@ -581,6 +599,7 @@ static PyMethodDef functions[] = {
     { "compress", FAST(b2i_compress) },
     { "decompress", FAST(b2i_decompress) },
     { "shapes", shapes, METH_O, NULL },
+    { "take_over", FAST(take_over) },
     { "wants_lock", wants_lock, METH_NOARGS, NULL },
     { "set_default_limits", set_default_limits, METH_VARARGS, NULL },
     { NULL, NULL, 0, NULL },

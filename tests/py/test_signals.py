@@ -331,6 +331,48 @@ class Steps:
                 return
 
 
+def opened(path) -> object:
+    """What C has opened, for a Handle to take."""
+    out, err = handles.new_out(), _ffi.new_error()
+    _ffi.check(lib.b2c_schunk_open(os.fsencode(path), 0, lib.B2C_OPEN_READ, ffi.NULL, out, err), err)
+    return out
+
+
+def test_no_memory_for_a_handle(tmp_path):
+    """What C has opened is closed when Python has no memory for what is to own it."""
+    testcapi = pytest.importorskip("_testcapi")
+    b2.SChunk(data=A.tobytes(), urlpath=tmp_path / "f").close()
+    gc.collect()  # what other tests have left open
+    before, nfailed = open_files(), 0
+    for n in range(1, 40):
+        out, handle = opened(tmp_path / "f"), None
+        try:
+            testcapi.set_nomemory(n, n + 1)
+            try:
+                handle = handles.Handle(out)
+            finally:
+                testcapi.remove_mem_hooks()
+        except (MemoryError, RuntimeError):  # of threading.RLock() it is the latter
+            nfailed += 1
+        del out, handle
+        assert open_files() == before, n
+    assert nfailed > 3
+
+
+@pytest.mark.skipif(sys.implementation.name != "cpython", reason="steps are CPython's")
+def test_an_exception_at_any_step_of_making_a_handle(on_signal, tmp_path):
+    b2.SChunk(data=A.tobytes(), urlpath=tmp_path / "f").close()
+    gc.collect()  # what other tests have left open
+    before, made = open_files(), []  # the latter that __del__() is none of the steps
+    on_signal(stop)
+    steps = Steps(lambda: made.append(handles.Handle(opened(tmp_path / "f"))))
+    nraised = sum(exc is not None for exc in steps)
+    made.clear()
+    gc.collect()
+    assert nraised > 20
+    assert open_files() == before
+
+
 @pytest.mark.skipif(sys.implementation.name != "cpython", reason="steps are CPython's")
 @pytest.mark.parametrize("locking", [False, True])
 def test_an_exception_at_any_step_of_a_read(on_signal, tmp_path, locking):
