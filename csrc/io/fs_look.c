@@ -14,11 +14,16 @@ int b2i_fs_stat(int dir, const char *name, int flags, struct stat *info)
     return failed || fstatat(b2i_fs_at(dir), name, info, flags) != 0 ? errno : 0;
 }
 
+static bool is_same(const struct stat *a, const struct stat *b)
+{
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
 /* Whether these are the facts of an open file. */
 static bool is_of(const struct stat *info, int fd)
 {
     struct stat mine;
-    return fstat(fd, &mine) == 0 && mine.st_dev == info->st_dev && mine.st_ino == info->st_ino;
+    return fstat(fd, &mine) == 0 && is_same(&mine, info);
 }
 
 static b2c_status fail_look(b2c_error *err, int why)
@@ -43,18 +48,31 @@ static b2c_status look_along(const char *path, struct stat *info, bool *is_there
     return why == 0 || why == ENOENT ? B2C_OK : fail_look(err, why);
 }
 
+/* The facts of an open file; *is: it is one. */
+static b2c_status look_inside(const b2i_io *io, struct stat *info, bool *is, b2c_error *err)
+{
+    *is = io->ops->fd != NULL;
+    const bool failed = *is && (B2I_FAILS(B2I_CALL_LOOK, .file = io, .name = ".") ||
+                                fstat(io->ops->fd(io), info) != 0);
+    return failed ? fail_look(err, errno) : B2C_OK;
+}
+
 b2c_status b2i_io_is_at(const b2i_io *io, const char *path, bool *is, b2c_error *err)
 {
-    struct stat there;
-    B2I_TRY(look_along(path, &there, is, err));
-    *is = *is && io->ops->fd != NULL && is_of(&there, io->ops->fd(io));
+    struct stat mine, there;
+    B2I_TRY(look_inside(io, &mine, is, err));
+    if (*is) {
+        B2I_TRY(look_along(path, &there, is, err));
+        *is = *is && is_same(&mine, &there);
+    }
     return B2C_OK;
 }
 
 b2c_status b2i_io_is_replaced(const b2i_io *io, const char *path, bool *is, b2c_error *err)
 {
     struct stat mine, there;
-    *is = io->ops->fd != NULL && fstat(io->ops->fd(io), &mine) == 0 && mine.st_nlink == 0;
+    B2I_TRY(look_inside(io, &mine, is, err));
+    *is = *is && mine.st_nlink == 0;
     return *is ? look_along(path, &there, is, err) : B2C_OK;
 }
 

@@ -28,7 +28,7 @@ typedef enum b2i_io_call {
     B2I_CALL_DIR_MAKE,
     B2I_CALL_DIR_REMOVE,
     B2I_CALL_DIR_SYNC,
-    B2I_CALL_LOOK, /* at what has a name */
+    B2I_CALL_LOOK, /* at what has a name, or is open */
 } b2i_io_call;
 
 typedef struct b2i_io_event {

@@ -273,6 +273,10 @@ static void test_no_looking(void)
     for (size_t i = 0; i < sizeof whys / sizeof whys[0]; i++) {
         start_failing(B2I_CALL_LOOK, ".chunk", whys[i]);
         check_failed(add_chunk(path));
+        start_failing(B2I_CALL_LOOK, ".", whys[i]); /* the open file: nobody has replaced it */
+        check_failed(replace(B2C_STORAGE_FILE, file));
+        start_failing(B2I_CALL_LOOK, ".", whys[i]);
+        check_failed(add_chunk(file));
         for (uint8_t kind = B2C_STORAGE_FILE; kind <= B2C_STORAGE_DIR; kind++) {
             start_failing(B2I_CALL_LOOK, "no_looking", whys[i]);
             check_failed(replace(kind, path));
