@@ -33,11 +33,12 @@ def encode(value: Any) -> bytes:
 
 def decode(stored: bytes, name: str, schunk: SChunk) -> Any:
     """The value of a metalayer; CorruptError when the bytes hold none, LimitError when it is too much."""
+    where = f" ({schunk.urlpath})" if schunk.urlpath else ""
     try:
         return packed_values.unpack(stored, schunk.handle.limits, max(max_meta_nbytes(schunk) // 16, 64))
     except LimitError as exc:
         raise LimitError(
-            f"the value of metalayer {name!r}: {exc}",
+            f"the value of metalayer {name!r}: {exc}{where}",
             path=schunk.urlpath,
             field=exc.field,
             expected=exc.expected,
@@ -45,7 +46,7 @@ def decode(stored: bytes, name: str, schunk: SChunk) -> Any:
         ) from None
     except packed_values.UNPACK_ERRORS as exc:
         raise CorruptError(
-            f"the value of metalayer {name!r} cannot be read: {exc}",
+            f"the value of metalayer {name!r} cannot be read: {exc}{where}",
             path=schunk.urlpath,
             field=name,
             offset=_where(stored, exc),

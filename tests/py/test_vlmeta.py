@@ -182,6 +182,18 @@ def test_copies_keep_the_bytes_of_other_writers(name, tmp_path):
             made.vlmeta["odd"]
 
 
+def test_a_value_that_cannot_be_read_tells_its_file(tmp_path):
+    s = b2.SChunk(urlpath=tmp_path / "f")
+    s.vlmeta["odd"] = Stored(b"\xc1")
+    with pytest.raises(b2.CorruptError) as info:
+        s.vlmeta["odd"]
+    assert info.value.path == s.urlpath and str(info.value).endswith(f"({s.urlpath})")
+    in_memory = b2.SChunk()
+    in_memory.vlmeta["odd"] = Stored(b"\xc1")
+    with pytest.raises(b2.CorruptError, match=r"no msgpack$"):
+        in_memory.vlmeta["odd"]
+
+
 def test_all_are_of_one_state(tmp_path, monkeypatch):
     """Another thread that deletes and changes some meanwhile waits for the read."""
     s = b2.SChunk(urlpath=tmp_path / "f")
