@@ -117,8 +117,7 @@ def exception(status: int, err: Any = None, path: str | None = None) -> BaseExce
         if status in _UNKNOWN and "actual" in facts:
             what = f"{_unknown(status, facts.pop('actual'))}: {what}"
             del facts["expected"]
-    sizes = "asked for {actual}, there are {expected}" if status == lib.B2C_E_RANGE else _SIZES
-    message = _describe(what, facts, path, sizes)
+    message = _describe(what, facts, path, _SIZES.get(status, "expected {expected}, not {actual}"))
     if status == lib.B2C_E_LIMIT and facts.get("field") in LIMITS and facts.get("actual"):
         message += f"; limits=Limits({facts['field']}={facts['actual']}) allows it"
     if status in _UNKNOWN and err is not None:
@@ -205,7 +204,10 @@ def escaped(kind: Any, exc: BaseException, tb: Any) -> int:
     return keep_failure(exc)
 
 
-_SIZES = "expected {expected}, not {actual}"
+_SIZES = {
+    lib.B2C_E_RANGE: "asked for {actual}, there are {expected}",
+    lib.B2C_E_LIMIT: "at most {expected}, not {actual}",
+}
 
 
 def _describe(what: str, facts: dict[str, Any], path: str | None, sizes: str) -> str:

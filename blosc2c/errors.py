@@ -23,7 +23,7 @@ class Blosc2Error(Exception):
     offset : byte of the input where the trouble lies
     field : name of the stored field or of the parameter
     chunk, block : their numbers
-    expected, actual : two values that should be the same (sizes, checksums)
+    expected, actual : two values that should be the same (sizes, checksums), or a bound and what is beyond
     """
 
     def __init__(
