@@ -8,6 +8,13 @@
 
 const uint64_t b2i_ones[B2C_MAX_DIM] = { 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1 };
 
+/* Static text for each axis, as all that errors say. */
+#define LEAVES(axis) "the box leaves the array's shape along axis " #axis
+static const char *const leaves[B2C_MAX_DIM] = {
+    LEAVES(0), LEAVES(1), LEAVES(2),  LEAVES(3),  LEAVES(4),  LEAVES(5),  LEAVES(6),  LEAVES(7),
+    LEAVES(8), LEAVES(9), LEAVES(10), LEAVES(11), LEAVES(12), LEAVES(13), LEAVES(14), LEAVES(15),
+};
+
 static b2c_status check_dim(const b2i_grid *g, b2i_box box, uint32_t d, b2c_error *err)
 {
     if (box.step[d] == 0) {
@@ -19,8 +26,7 @@ static b2c_status check_dim(const b2i_grid *g, b2i_box box, uint32_t d, b2c_erro
     uint64_t start = box.start[d], n = g->shape[d];
     if (start >= n || box.count[d] - 1 > (n - 1 - start) / box.step[d]) {
         uint64_t end = b2i_add_most(start, b2i_mul_most(box.count[d] - 1, box.step[d]));
-        return b2i_fail_sizes(err, B2C_E_RANGE, B2C_NO_OFFSET, "the box leaves the array's shape",
-                              n, b2i_add_most(end, 1));
+        return b2i_fail_sizes(err, B2C_E_RANGE, B2C_NO_OFFSET, leaves[d], n, b2i_add_most(end, 1));
     }
     return B2C_OK;
 }

@@ -134,8 +134,12 @@ static void check_box(const b2c_schunk *s, const b2c_nd *nd, const uint8_t *src)
         CHECK_EQ(b2c_nd_read(s, ctx, nd, start, count, step, out, nbytes - 1, &err),
                  B2C_E_OUTPUT_SIZE);
         if (nd->ndim > 0) {
-            count[0] = nd->shape[0] + 1;
+            const uint32_t d = (uint32_t)below(nd->ndim);
+            char axis[32];
+            (void)snprintf(axis, sizeof axis, "along axis %u", d);
+            count[d] = nd->shape[d] + 1;
             CHECK_EQ(b2c_nd_read(s, ctx, nd, start, count, step, out, nbytes, &err), B2C_E_RANGE);
+            CHECK(strcmp(strstr(err.what, "along"), axis) == 0);
         }
     }
     free(out);
