@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { COPIED_NBYTES = 1 << 13 }; /* chunks up to here are copied twice */
+
 typedef struct calls {
     PyObject ob_base;
     PyObject *owner; /* of the memory of turn and super-chunk */
@@ -46,25 +48,9 @@ static int run_read(calls *self, b2i_turn_read_fn *read, b2i_desk *d, uint64_t n
     return st;
 }
 
-static PyObject *get_chunk(PyObject *o, PyObject *arg)
-{
-    calls *self = (calls *)o;
-    uint64_t number;
-    size_t len = 0;
-    b2c_error err;
-    b2i_desk *d = get_number(arg, &number) ? b2i_take_desk() : NULL;
-    if (d == NULL) {
-        return b2i_long_way();
-    }
-    size_t cap = most(self) < SHORT_NBYTES ? most(self) : SHORT_NBYTES;
-    int st = run_read(self, b2i_turn_get_chunk, d, number, d->bytes, cap, &len, &err);
-    return st == B2C_OK ? PyBytes_FromStringAndSize((const char *)d->bytes, (Py_ssize_t)len)
-                        : b2i_failure(st, &err);
-}
-
-/* A bytes object of what is read; 'cap' is how many bytes it is thought to have. */
+/* A bytes object of what is read; 'cap' is how many bytes it is thought to have, at most all. */
 static PyObject *read_new(calls *self, b2i_turn_read_fn *read, uint64_t number, size_t cap,
-                          size_t *len)
+                          size_t max_nbytes, size_t *len)
 {
     b2c_error err;
     PyObject *bytes = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)cap);
@@ -82,10 +68,29 @@ static PyObject *read_new(calls *self, b2i_turn_read_fn *read, uint64_t number, 
         cut = PyBytes_FromStringAndSize(PyBytes_AsString(bytes), (Py_ssize_t)*len);
     }
     Py_DECREF(bytes);
-    if (st == B2C_E_OUTPUT_SIZE && *len > cap && *len <= most(self)) {
-        return read_new(self, read, number, *len, len);
+    if (st == B2C_E_OUTPUT_SIZE && *len > cap && *len <= max_nbytes) {
+        return read_new(self, read, number, *len, max_nbytes, len);
     }
     return st == B2C_OK ? cut : b2i_failure(st, &err);
+}
+
+/* By way of the desk while that takes less than to ask for the length first. */
+static PyObject *get_chunk(PyObject *o, PyObject *arg)
+{
+    calls *self = (calls *)o;
+    uint64_t number;
+    size_t len = 0;
+    b2c_error err;
+    b2i_desk *d = get_number(arg, &number) ? b2i_take_desk() : NULL;
+    if (d == NULL) {
+        return b2i_long_way();
+    }
+    int st = run_read(self, b2i_turn_get_chunk, d, number, d->bytes, COPIED_NBYTES, &len, &err);
+    if (st == B2C_E_OUTPUT_SIZE) {
+        return read_new(self, b2i_turn_get_chunk, number, len, PY_SSIZE_T_MAX, &len);
+    }
+    return st == B2C_OK ? PyBytes_FromStringAndSize((const char *)d->bytes, (Py_ssize_t)len)
+                        : b2i_failure(st, &err);
 }
 
 /* True when 'out' is filled; nbytes: how many bytes, or SIZE_MAX: as many as there are. */
@@ -121,7 +126,7 @@ static PyObject *decompress_chunk(PyObject *o, PyObject *const *args, Py_ssize_t
         return read_into(self, b2i_turn_decode_chunk, number, args[1], SIZE_MAX);
     }
     size_t len = self->chunk_nbytes <= most(self) ? self->chunk_nbytes : most(self);
-    PyObject *bytes = read_new(self, b2i_turn_decode_chunk, number, len, &len);
+    PyObject *bytes = read_new(self, b2i_turn_decode_chunk, number, len, most(self), &len);
     self->chunk_nbytes = len;
     return bytes;
 }
@@ -165,7 +170,8 @@ static PyObject *items(PyObject *o, PyObject *const *args, Py_ssize_t nargs)
     if (nargs > 1) { /* of nothing the result is what there would be without a buffer */
         return nbytes != 0 ? read_into(self, b2i_turn_read, at, args[1], nbytes) : b2i_long_way();
     }
-    return nbytes <= most(self) ? read_new(self, b2i_turn_read, at, nbytes, &len) : b2i_long_way();
+    return nbytes <= most(self) ? read_new(self, b2i_turn_read, at, nbytes, nbytes, &len)
+                                : b2i_long_way();
 }
 
 /* ---- Metalayers ---------------------------------------------------------- */

@@ -84,6 +84,18 @@ def test_chunks(s, number):
     both(s, lambda s: s.decompress_chunk(number, bytearray(5)))
 
 
+@pytest.mark.parametrize("nbytes", [100, 8159, 8160, 8161, 70_000, 300_000])
+@pytest.mark.parametrize("limits", [None, b2.Limits(max_chunk_nbytes=1 << 19)])
+def test_stored_chunks_of_any_size(nbytes, limits, tmp_path):
+    """With the header of 32 bytes, up to one beyond what is copied by way of the desk."""
+    noise = np.random.default_rng(1).bytes(nbytes)
+    for path in (None, tmp_path / "f.b2frame"):
+        with b2.SChunk(data=noise, urlpath=path, limits=limits) as made:
+            chunk = both(made, lambda s: s.get_chunk(0))
+            assert len(chunk) == nbytes + 32
+            assert b2.decompress2(chunk) == noise
+
+
 def outputs():
     frozen = np.zeros(N, "i4")
     frozen.flags.writeable = False
