@@ -5,6 +5,7 @@ SPDX-License-Identifier: BSD-3-Clause
 
 from __future__ import annotations
 
+import functools
 import math
 import os
 from collections.abc import Callable, Mapping
@@ -15,10 +16,10 @@ import numpy as np
 
 from . import meta as metas
 from . import params
-from ._ffi import lib
+from ._ffi import ffi, lib
 from .compress import compress2
 from .description import EXTENSION_META, describe
-from .dtype import check_dtype, extension_name
+from .dtype import check_dtype, extension_name, to_text
 from .errors import ParameterError
 from .ndarray import NDArray
 from .params import Codec, CParams, Filter, Keeping, to_dparams, to_path
@@ -26,7 +27,7 @@ from .partition import (
     Shape,
     block_nbytes,
     choose_blocks,
-    compute_chunks_blocks,
+    completed,
     fill_as_well,
     fits_format,
     grid_of,
@@ -34,6 +35,7 @@ from .partition import (
     to_shape,
     whole_part,
 )
+from .recipe import Recipe
 from .schunk import ARRAY_META, SChunk, split_storage
 from .sources import OfArrays
 
@@ -60,7 +62,7 @@ def new_array(shape: Any, dtype: Any, kwargs: Mapping[str, Any], source: Any = N
     if isinstance(cparams, dict) and {"chunks", "blocks"} & set(cparams):
         raise ParameterError("chunks and blocks are not cparams but keywords of their own")
     given = rest.pop("blocks", None)
-    chunks, blocks = compute_chunks_blocks(shape, rest.pop("chunks", None), given, dt)
+    chunks, blocks = completed(shape, rest.pop("chunks", None), given, dt.itemsize)
     compiled, nthreads = params.compiled_for(cparams, dt.itemsize)
     shuffles_texts = dt.kind == "U" and _leaves_filters(cparams, compiled)
     fits_blocks = given is None and compiled.codec in _SLOW_CODECS
@@ -73,22 +75,49 @@ def new_array(shape: Any, dtype: Any, kwargs: Mapping[str, Any], source: Any = N
         compiled, nthreads = params.compiled_for(_for_texts(dict(cparams or {}), dt, seen), dt.itemsize)
     if some and fits_blocks:
         blocks = _fitting_blocks(some, dt, chunks, blocks)
-    nd, description = describe(shape, chunks, blocks, dt)
-    compiled = params.sized(compiled, dt.itemsize, int(lib.b2c_nd_blocksize(nd)))
+    text = to_text(dt).encode()
+    told = bytes(ffi.buffer(compiled))
+    nd, recipe = _designed(shape, chunks, blocks, dt.itemsize, text, extension_name(dt), told, nthreads)
     dparams = to_dparams(rest.get("dparams"))
     storage = split_storage(rest, "the constructor of an NDArray", KeyError)
     if storage.mode == "r" and storage.path is not None:
         raise ParameterError("mode 'r' cannot create; use open()", field="mode")
-    contents = {"b2nd": description}
-    for name, value in (storage.meta or {}).items():
+    if storage.meta:
+        recipe = recipe.with_metas(_encoded(storage.meta))
+    return NDArray._of(SChunk._new(storage, recipe, dparams), nd, dt)
+
+
+@functools.lru_cache(maxsize=256)  # it takes a fifth of making a small array
+def _designed(
+    shape: Shape,
+    chunks: Shape,
+    blocks: Shape,
+    itemsize: int,
+    text: bytes,
+    extension: str | None,
+    cparams: bytes,
+    nthreads: int,
+) -> tuple[Any, Recipe]:
+    """A checked b2c_nd, not to be changed, and what its super-chunk is made by.
+
+    text, extension : of the dtype
+    cparams : a b2c_cparams, without the sizes that follow from the blocks
+    """
+    nd, description = describe(shape, chunks, blocks, itemsize, text)
+    own = {"b2nd": description}
+    if extension is not None:
+        own[EXTENSION_META] = metas.encode(extension)
+    sized = params.sized(cparams, itemsize, int(lib.b2c_nd_blocksize(nd)))
+    # Also of an empty array: Python-Blosc2 cannot make one grow whose chunks have no size.
+    return nd, Recipe.of(int(lib.b2c_nd_chunksize(nd)), sized, nthreads, own)
+
+
+def _encoded(given: Mapping[str, Any]) -> dict[str, bytes]:
+    """The contents of metalayers as they are stored."""
+    for name in given:
         if metas.check_name(name).decode(errors="replace") in _OWN_META:
             raise ParameterError(f"the metalayer {name!r} is the array's own", field="meta")
-        contents[name] = metas.encode(value)
-    if extension_name(dt):
-        contents[EXTENSION_META] = metas.encode(extension_name(dt))
-    # Also of an empty array: Python-Blosc2 cannot make one grow whose chunks have no size.
-    schunk = SChunk._new(storage, int(lib.b2c_nd_chunksize(nd)), (compiled, nthreads), dparams, contents)
-    return NDArray._of(schunk, nd, dt)
+    return {name: metas.encode(value) for name, value in given.items()}
 
 
 def _leaves_filters(cparams: Any, compiled: Any) -> bool:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ._ffi import check, ffi, lib, new_error
 from .handles import again_when_changed
 from .params import Codec, Keeping, number_of, to_path
+from .recipe import Recipe
 from .schunk import SChunk
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ def convert(
         _check_stored(compiled[0], source.urlpath)
         metas = {name: source.meta.raw(name) for name in source.meta}
         chunksize = int(source.c_info().chunksize)
-        new = SChunk._new(storage, chunksize, compiled, source.dparams, metas)
+        new = SChunk._new(storage, Recipe.of(chunksize, *compiled, metas), source.dparams)
         with new, new.being_made():
             _copy(source, new)
 

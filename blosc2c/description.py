@@ -5,7 +5,6 @@ SPDX-License-Identifier: BSD-3-Clause
 
 from __future__ import annotations
 
-import functools
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -65,13 +64,8 @@ def _stored_dtype(itemsize: int, stored: bytes, path: str | None) -> np.dtype[An
     return dtypes.from_text(text, itemsize, path)
 
 
-def describe(shape: Shape, chunks: Shape, blocks: Shape, dtype: np.dtype[Any]) -> tuple[Any, bytes]:
-    """A checked b2c_nd, not to be changed, and the content of the b2nd metalayer."""
-    return _described(shape, chunks, blocks, dtype.itemsize, dtypes.to_text(dtype).encode())
-
-
-@functools.lru_cache(maxsize=256)  # it takes a tenth of making a small array
-def _described(shape: Shape, chunks: Shape, blocks: Shape, itemsize: int, text: bytes) -> tuple[Any, bytes]:
+def describe(shape: Shape, chunks: Shape, blocks: Shape, itemsize: int, text: bytes) -> tuple[Any, bytes]:
+    """A checked b2c_nd, not to be changed, and the content of the b2nd metalayer; `text` tells the dtype."""
     nd, err = ffi.new(ND), new_error()
     nd.size = ffi.sizeof("b2c_nd")
     nd.ndim, nd.itemsize = len(shape), itemsize

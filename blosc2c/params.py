@@ -231,6 +231,9 @@ def _default_filters() -> list[Filter]:
     return [Filter.NOFILTER] * (MAX_FILTERS - 1) + [Filter.SHUFFLE]
 
 
+_CPARAMS = ffi.typeof("b2c_cparams *")
+
+
 @dataclass
 class CParams:
     """How data is compressed.
@@ -375,8 +378,10 @@ class CParams:
         return c
 
     @classmethod
-    def from_c(cls, c: Any, nthreads: int) -> CParams:
-        """The parameters in a b2c_cparams."""
+    @functools.lru_cache(maxsize=256)  # it takes as long as making a small array
+    def from_bytes(cls, told: bytes, nthreads: int) -> CParams:
+        """The parameters in the bytes of a b2c_cparams; shared, and not to be changed."""
+        c = ffi.new(_CPARAMS, ffi.from_buffer(_CPARAMS, told)[0])
         made = cls(
             codec=c.codec,
             codec_meta=c.codec_meta,
@@ -389,7 +394,7 @@ class CParams:
             filters=list(c.filters),
             filters_meta=list(c.filters_meta),
         )
-        made._c = ffi.new("b2c_cparams *", c)
+        made._c = c
         return made
 
 
@@ -489,6 +494,17 @@ class Keeping(Storage):
         if self.urlpath is not None:
             self.locking = wants_lock(self.locking, self.mmap_mode)
         check_durability(self.durability)
+
+
+_kept_keeping: tuple[dict[str, Any], Keeping] | None = None
+
+
+def default_keeping() -> Keeping:
+    """Where data is kept of which nothing is told; shared, and not to be changed."""
+    global _kept_keeping
+    if _kept_keeping is None or _kept_keeping[0] != storage_dflts:
+        _kept_keeping = dict(storage_dflts), Keeping(**{**storage_dflts, "contiguous": None})
+    return _kept_keeping[1]
 
 
 DURABILITY: dict[str, int] = {
@@ -605,19 +621,19 @@ _kept_dparams = DParams()
 
 
 def default_dparams() -> DParams:
-    """to_dparams(None), but shared, and not to be changed: 1 µs of opening a file."""
+    """Shared, and not to be changed: making them is 1 µs of opening a file."""
     global _kept_dparams
     if _kept_dparams.nthreads != dparams_dflts["nthreads"]:
-        _kept_dparams = to_dparams(None)
+        _kept_dparams = DParams(**dparams_dflts)
     return _kept_dparams
 
 
 def to_dparams(value: DParams | Mapping[str, Any] | None) -> DParams:
-    """A fresh DParams from an object or a dict of some of its fields."""
+    """A DParams, not to be changed, from an object or a dict of some of its fields."""
     if isinstance(value, DParams):
         return DParams(value.nthreads)
     if value is None:
-        return DParams(**dparams_dflts)
+        return default_dparams()
     return DParams(**{**dparams_dflts, **_told(value, "dparams", DParams)})
 
 
@@ -687,9 +703,9 @@ def compiled_for(value: CParams | Mapping[str, Any] | None, typesize: int) -> tu
     return to_cparams(value, typesize=typesize).compiled()
 
 
-def sized(compiled: Any, typesize: int, blocksize: int) -> Any:
-    """A b2c_cparams with other sizes."""
-    c = ffi.new("b2c_cparams *", compiled[0])
+def sized(told: bytes, typesize: int, blocksize: int) -> Any:
+    """The b2c_cparams of these bytes with other sizes."""
+    c = ffi.new(_CPARAMS, ffi.from_buffer(_CPARAMS, told)[0])
     c.typesize = to_int(typesize, "typesize", 1, MAX_TYPESIZE)
     c.blocksize = to_int(blocksize, "blocksize", 0, MAX_BLOCKSIZE)
     return c

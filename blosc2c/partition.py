@@ -111,15 +111,19 @@ def compute_chunks_blocks(
     ------
     ValueError : wrong lengths, zeros, blocks beyond their chunks or beyond the format's limits
     """
-    whole = to_shape(shape)
+    return completed(to_shape(shape), chunks, blocks, check_dtype(dtype).itemsize)
+
+
+def completed(whole: Shape, chunks: Any, blocks: Any, itemsize: int) -> tuple[Shape, Shape]:
+    """compute_chunks_blocks() for a shape that has been checked."""
     chunk = None if chunks is None else _given(chunks, whole, "chunks")
     block = None if blocks is None else _given(blocks, whole, "blocks")
-    return _completed(whole, chunk, block, check_dtype(dtype).itemsize)
+    return _completed(whole, chunk, block, itemsize)
 
 
 @functools.lru_cache(maxsize=256)  # it takes a tenth of making a small array
 def _completed(whole: Shape, chunk: Shape | None, block: Shape | None, itemsize: int) -> tuple[Shape, Shape]:
-    """What compute_chunks_blocks() returns, with the shapes checked each by itself."""
+    """The same with shapes that have been checked each by itself."""
     if 0 in whole:
         chunk = chunk or tuple(min(n, _MAX_PART) for n in whole)
         block = block or chunk

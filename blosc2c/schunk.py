@@ -21,7 +21,7 @@ from .edit import Editing
 from .errors import FrameExistsError, LimitError, ParameterError
 from .facts import Explained, Report, codec_summary, human
 from .handles import Handle, again_when_changed, new_out
-from .meta import Meta, VLMeta, check_name, encode
+from .meta import Meta, VLMeta, encode
 from .params import (
     CParams,
     DParams,
@@ -34,6 +34,7 @@ from .params import (
 )
 from .pickles import Pickled
 from .read import Origin
+from .recipe import Recipe
 from .replacing import check_removable
 from .vlblocks import VLBlocks
 
@@ -54,19 +55,24 @@ T = TypeVar("T")
 
 vlmeta = VLMeta  # its name in Python-Blosc2
 
-_KEYWORDS = ("cparams", "dparams", "storage")
 _STORAGE_FIELDS = params.field_names(Storage)
 _SAFETY_FIELDS = ("durability", "checksums", "limits")
+_KEYWORDS = ("cparams", "dparams", "storage", *_STORAGE_FIELDS, *_SAFETY_FIELDS)
 
 
 def split_storage(kwargs: dict[str, Any], where: str, error: type[Exception]) -> Keeping:
-    """Take the storage parameters out of `kwargs`; whatever else is unknown raises `error`."""
+    """Take the storage parameters out of `kwargs`; whatever else is unknown raises `error`.
+
+    What it gives is not to be changed.
+    """
     if "path" in kwargs and "urlpath" not in kwargs:
         kwargs["urlpath"] = kwargs.pop("path")
-    params.reject_unknown(kwargs, (*_KEYWORDS, *_STORAGE_FIELDS, *_SAFETY_FIELDS), where, error)
+    params.reject_unknown(kwargs, _KEYWORDS, where, error)
     storage = kwargs.pop("storage", None)
     safety = {name: kwargs.pop(name) for name in _SAFETY_FIELDS if name in kwargs}
     fields = {name: kwargs.pop(name) for name in _STORAGE_FIELDS if name in kwargs}
+    if storage is None and not fields and not safety:
+        return params.default_keeping()
     if storage is None:
         return Keeping(**{**params.storage_dflts, "contiguous": None, **fields, **safety})
     if fields:
@@ -114,10 +120,8 @@ class SChunk(Pickled, Callbacks, VLBlocks, Explained):
     (3, b"&'()")
     """
 
-    # What takes long to get, with the c_info() that it is of.
-    _kept_cparams: tuple[Any, CParams] | None = None
     _kept_vlmeta: VLMeta | None = None
-    kept_names: tuple[Any, list[str]] | None = None  # of the vlmeta
+    kept_names: tuple[Any, list[str]] | None = None  # of the vlmeta, with the c_info() that they are of
 
     def __init__(self, chunksize: int | None = None, data: Buffer | None = None, **kwargs: Any) -> None:
         self._make(chunksize, data, {}, kwargs)
@@ -155,7 +159,8 @@ class SChunk(Pickled, Callbacks, VLBlocks, Explained):
             )
         chunksize = to_int(chunksize, "chunksize", 0 if source is None else 1, params.MAX_BUFFERSIZE)
         metas = {name: encode(value) for name, value in (storage.meta or {}).items()}
-        self._create(storage, chunksize, cparams, to_dparams(kwargs.get("dparams")), metas)
+        dparams = to_dparams(kwargs.get("dparams"))
+        self._create(storage, Recipe.of(chunksize, *cparams, metas), dparams)
         if source is None and storage.path is None and not vlmeta:
             return
         if source is not None and storage.path is None and 0 < len(source) <= chunksize and not vlmeta:
@@ -192,16 +197,9 @@ class SChunk(Pickled, Callbacks, VLBlocks, Explained):
     # ---- making the object -------------------------------------------------
 
     @classmethod
-    def _new(
-        cls,
-        storage: Keeping,
-        chunksize: int,
-        cparams: tuple[Any, int],
-        dparams: DParams,
-        metas: Mapping[str, bytes],
-    ) -> SChunk:
+    def _new(cls, storage: Keeping, recipe: Recipe, dparams: DParams) -> SChunk:
         self = cls.__new__(cls)
-        self._create(storage, chunksize, cparams, dparams, metas)
+        self._create(storage, recipe, dparams)
         return self
 
     @classmethod
@@ -210,15 +208,7 @@ class SChunk(Pickled, Callbacks, VLBlocks, Explained):
         self._attach(handle, source, kwargs)
         return self
 
-    def _create(
-        self,
-        storage: Keeping,
-        chunksize: int,
-        cparams: tuple[Any, int],
-        dparams: DParams,
-        metas: Mapping[str, bytes],
-    ) -> None:
-        """`cparams` as compiled_cparams() gives them."""
+    def _create(self, storage: Keeping, recipe: Recipe, dparams: DParams) -> None:
         path = storage.path
         if path == "":  # the working directory, once made absolute
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
@@ -227,8 +217,7 @@ class SChunk(Pickled, Callbacks, VLBlocks, Explained):
             raise ParameterError(
                 f"mmap_mode {mmap_mode!r} is for what is there; use open()", field="mmap_mode"
             )
-        c = ffi.new("b2c_schunk_params *")
-        lib.b2c_schunk_params_init(c)
+        c = recipe.c_params()
         c.storage = lib.B2C_STORAGE_MEMORY
         _check_may_replace(storage)
         if path is not None:
@@ -241,17 +230,7 @@ class SChunk(Pickled, Callbacks, VLBlocks, Explained):
         c.checksums = bool(storage.checksums)
         c.lock = bool(storage.locking)
         c.limits = c_limits = ffi.NULL if storage.limits is None else limits.c_limits_of(storage.limits)
-        c.chunksize = chunksize
-        c.cparams, self._c_nthreads = cparams[0][0], cparams[1]
-        if len(metas) > lib.B2C_MAX_METALAYERS:
-            raise LimitError(f"at most {lib.B2C_MAX_METALAYERS} metalayers, not {len(metas)}", field="meta")
-        names = [ffi.new("char[]", check_name(name)) for name in metas]
-        contents = [ffi.from_buffer(content) for content in metas.values()]
-        c.nmeta = len(names)
-        # The arrays must live as long as the call, hence the names for them.
-        c.meta_names = c_names = ffi.new("char *[]", names)
-        c.meta_contents = c_contents = ffi.new("void *[]", contents)
-        c.meta_lens = c_lens = ffi.new("uint32_t[]", [len(content) for content in contents])
+        self._c_nthreads = recipe.nthreads
         out, err = new_out(), new_error()
         self._origin = Origin(
             path,
@@ -266,14 +245,16 @@ class SChunk(Pickled, Callbacks, VLBlocks, Explained):
         except BaseException:
             ffi.release(out)  # a signal handler may have raised
             raise
-        del c_names, c_contents, c_lens, c_limits
+        del c_limits  # which had to live until now
         self.handle = Handle(out)
         self.handle.is_new = True
         self._durability = storage.durability
         self._verifies = self._writes_checksums = bool(storage.checksums)
-        self.handle.limits = storage.limits
+        if storage.limits is not None:
+            self.handle.limits = storage.limits
         self.handle.writes_to = path
-        self.handle.locks = path if storage.locking else None
+        if storage.locking:
+            self.handle.locks = path
         self.handle.owner = weakref.ref(self)  # last: other threads ask it for its place
         self._held = []
         self._dparams = dparams
@@ -284,8 +265,7 @@ class SChunk(Pickled, Callbacks, VLBlocks, Explained):
         self._origin = source
         self.handle.owner = weakref.ref(self)  # last: other threads ask it for its place
         self._c_nthreads = _ffi.threads.nthreads
-        dparams = kwargs.get("dparams")
-        self._dparams = params.default_dparams() if dparams is None else to_dparams(dparams)
+        self._dparams = to_dparams(kwargs.get("dparams"))
         given = kwargs.get("cparams")
         if isinstance(given, CParams) and given.typesize == CParams.typesize:  # nobody may have given it
             given = replace(given, typesize=self.typesize)
@@ -328,11 +308,8 @@ class SChunk(Pickled, Callbacks, VLBlocks, Explained):
 
     def present_cparams(self) -> CParams:
         """Parameters of appended data, not to be changed."""
-        info, nthreads = self.c_info(), self._c_nthreads
-        kept = self._kept_cparams
-        if kept is None or kept[0] is not info or kept[1].nthreads != nthreads:
-            self._kept_cparams = kept = info, CParams.from_c(info.cparams, nthreads)
-        return kept[1]
+        told = bytes(ffi.buffer(ffi.addressof(self.c_info().cparams)))
+        return CParams.from_bytes(told, self._c_nthreads)
 
     @property
     def cparams(self) -> CParams:
@@ -430,7 +407,8 @@ class SChunk(Pickled, Callbacks, VLBlocks, Explained):
         """
         nstates = self.handle.nstates
         storage = split_storage(kwargs, "copy()", ParameterError)
-        storage.limits = self.handle.limits if storage.limits is None else storage.limits
+        if storage.limits is None:
+            storage = replace(storage, limits=self.handle.limits)
         here, there = self.urlpath, storage.path
         if here and there and os.path.exists(there) and os.path.samefile(here, there):
             raise ParameterError(f"{here} cannot be replaced by a copy of itself", field="urlpath")
@@ -438,7 +416,8 @@ class SChunk(Pickled, Callbacks, VLBlocks, Explained):
         metas.update({name: encode(value) for name, value in (storage.meta or {}).items()})
         full = self.cparams if cparams is None else to_cparams(cparams, **asdict(self.cparams))
         dparams = to_dparams(kwargs.get("dparams", self._dparams))
-        new = SChunk._new(storage, int(self.c_info().chunksize), full.compiled(), dparams, metas)
+        recipe = Recipe.of(int(self.c_info().chunksize), *full.compiled(), metas)
+        new = SChunk._new(storage, recipe, dparams)
         with new.being_made(self), self.handle.keeping_state(nstates, self.urlpath):
             if cparams is None:
                 new.copy_all(self)

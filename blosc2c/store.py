@@ -19,6 +19,7 @@ from .ndarray import NDArray
 from .params import Keeping, to_path
 from .read import Origin
 from .reader import is_readable, open_reader
+from .recipe import Recipe
 from .schunk import SChunk, handle_from_cframe
 
 if TYPE_CHECKING:
@@ -259,7 +260,7 @@ def _emptied(schunk: SChunk) -> SChunk:
     )
     cparams, dparams = schunk.cparams, schunk.dparams
     schunk.close()
-    new = SChunk._new(storage, -1, cparams.compiled(), dparams, {})
+    new = SChunk._new(storage, Recipe.of(-1, *cparams.compiled(), {}), dparams)
     with new.being_made():
         return new
 

@@ -6,13 +6,14 @@ from __future__ import annotations
 from blosc2c import _ffi
 from blosc2c._ffi import check, ffi, lib, new_error
 from blosc2c.params import CParams, DParams, Keeping
+from blosc2c.recipe import Recipe
 from blosc2c.schunk import SChunk
 
 
 def schunk_with(meta: dict[str, bytes], vlmeta: dict[str, bytes] | None = None, data: bytes = b"") -> SChunk:
     """A super-chunk in memory whose metalayers have these bytes; names may be any bytes as surrogates."""
     storage = Keeping(urlpath=None, contiguous=True)
-    s = SChunk._new(storage, max(len(data), 1), CParams(typesize=1).compiled(), DParams(), meta)
+    s = SChunk._new(storage, Recipe.of(max(len(data), 1), *CParams(typesize=1).compiled(), meta), DParams())
     if data:
         s.append_data(data)
     for name, value in (vlmeta or {}).items():
@@ -45,7 +46,7 @@ def array_with(text: str, itemsize: int = 8, meta: dict[str, bytes] | None = Non
     data = bytes(i % 256 for i in range(n * itemsize))
     storage = Keeping(urlpath=None, contiguous=True)
     metas = {"b2nd": array_meta(text, itemsize, n), **(meta or {})}
-    s = SChunk._new(storage, len(data), CParams(typesize=itemsize).compiled(), DParams(), metas)
+    s = SChunk._new(storage, Recipe.of(len(data), *CParams(typesize=itemsize).compiled(), metas), DParams())
     s.append_data(data)
     return s.to_cframe()
 

@@ -16,6 +16,7 @@ import pytest
 
 import blosc2c as b2
 from blosc2c.params import Keeping
+from blosc2c.recipe import Recipe
 
 OBJECTS = {
     "/a": np.arange(10),
@@ -178,10 +179,8 @@ def test_arrays_of_caterva(tmp_path):
     layer = b"\x95" + layer[1 : layer.index(b"\x00\xdb")]  # an array of five things, not seven
     source, path = array.schunk, tmp_path / "c.b2frame"
     storage = Keeping(urlpath=str(path), mode="w")
-    new = b2.SChunk._new(
-        storage, source.chunksize, source.cparams.compiled(), source.dparams, {"caterva": layer}
-    )
-    with new:
+    recipe = Recipe.of(source.chunksize, *source.cparams.compiled(), {"caterva": layer})
+    with b2.SChunk._new(storage, recipe, source.dparams) as new:
         new.copy_chunks(source)
     with b2.open(path) as read:
         assert (read.shape, read.chunks, read.blocks) == ((6, 10), (4, 5), (2, 5))

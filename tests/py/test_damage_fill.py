@@ -15,6 +15,7 @@ import pytest
 
 import blosc2c
 from blosc2c import DamageWarning
+from blosc2c.recipe import Recipe
 
 ITEMS = np.arange(10_000, dtype="i4")
 BAD = 3
@@ -275,13 +276,8 @@ def test_damage_that_zeros_do_not_mend(tmp_path):
     with blosc2c.open_schunk(path) as s:
         meta = s.meta.raw("b2nd")
     odd = str(tmp_path / "odd.b2nd")
-    with blosc2c.SChunk._new(
-        blosc2c.params.Keeping(urlpath=odd),
-        0,
-        blosc2c.CParams(typesize=4).compiled(),
-        blosc2c.DParams(),
-        {"b2nd": meta},
-    ) as s:
+    recipe = Recipe.of(0, *blosc2c.CParams(typesize=4).compiled(), {"b2nd": meta})
+    with blosc2c.SChunk._new(blosc2c.params.Keeping(urlpath=odd), recipe, blosc2c.DParams()) as s:
         for _ in range(10):
             s.append_data(np.arange(999, dtype="i4"))
     size = pytest.raises(blosc2c.FormatError, match="size")

@@ -358,3 +358,27 @@ assert all(s.cparams.clevel == 7 and s.cparams.typesize == 4 for _ in range(10))
 """
     env = {**os.environ, "MALLOC_PERTURB_": "17", "PYTHONMALLOC": "malloc"}
     subprocess.run([sys.executable, "-c", code], check=True, env=env, timeout=60)
+
+
+def test_defaults_that_change_between_arrays(monkeypatch):
+    """What is kept of one array for the next one depends on all that they are made by."""
+
+    def made(**kwargs):
+        a = b2.zeros(10, dtype="i4", **kwargs)
+        return a.cparams.clevel, a.cparams.nthreads, a.dparams.nthreads, list(a.meta), a.schunk.contiguous
+
+    first = made()
+    assert made(cparams={"clevel": 1, "nthreads": 3}) == (1, 3, *first[2:])
+    assert made(dparams={"nthreads": 5}) == (*first[:2], 5, *first[3:])
+    assert made(meta={"mine": 1}) == (*first[:3], ["b2nd", "mine"], first[4])
+    assert made(contiguous=True) == (*first[:4], True)
+    with monkeypatch.context() as patch:
+        patch.setitem(b2.storage_dflts, "meta", {"everywhere": 2})
+        patch.setitem(b2.dparams_dflts, "nthreads", 6)
+        patch.setitem(b2.cparams_dflts, "clevel", 9)
+        assert made() == (9, first[1], 6, ["b2nd", "everywhere"], first[4])
+    a = b2.zeros(10, dtype="i4")
+    a.cparams = {**dataclasses.asdict(a.cparams), "clevel": 2}
+    a.cparams.filters[0] = b2.Filter.DELTA  # of a copy
+    assert (a.cparams.clevel, a.cparams.filters[0]) == (2, b2.Filter.NOFILTER)
+    assert made() == first
