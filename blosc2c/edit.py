@@ -174,29 +174,36 @@ class Editing(Reading):
             for number in numbers.tolist():
                 self.append_chunk(source.get_chunk(number))
             return
+        nchunks = self.handle.calls.copy_some(source.handle.calls, numbers)
+        if type(nchunks) is int:
+            return
+        if nchunks is not None:
+            self._check_copied(nchunks[0], ffi.from_buffer("b2c_error *", nchunks[1]), source)
         c_numbers = ffi.from_buffer("uint64_t[]", numbers)
         self._copy_from(source, lib.b2c_schunk_copy_some, c_numbers, len(numbers))
 
     def _copy_from(self, source: Editing, function: Any, *args: Any) -> None:
         def edit(ptr: Any) -> None:
             err = new_error()
-            status = function(other, *args, ptr, err)
-            is_of_data = lib.B2C_E_FORMAT <= status <= lib.B2C_E_CHECKSUM  # which were the source's
-            check(status, err, source.urlpath if is_of_data else self.urlpath)
+            self._check_copied(function(other, *args, ptr, err), err, source)
 
         with source.handle as other:
             self.handle.edit(edit)
 
+    def _check_copied(self, status: int, err: Any, source: Editing) -> None:
+        is_of_data = lib.B2C_E_FORMAT <= status <= lib.B2C_E_CHECKSUM  # which were the source's
+        check(status, err, source.urlpath if is_of_data else self.urlpath)
+
     # ---- special values ----------------------------------------------------
 
-    def _special(self, special_value: SpecialValue, value: Any) -> tuple[int, Any]:
+    def _special(self, special_value: SpecialValue, value: Any) -> tuple[int, bytes | None]:
         if not isinstance(special_value, SpecialValue) or special_value is SpecialValue.NOT_SPECIAL:
             raise TypeError(f"special_value must be a special SpecialValue, not {special_value!r}")
         if special_value is SpecialValue.VALUE:
-            return special_value.value, ffi.from_buffer(_item(value, self.typesize))
+            return special_value.value, _item(value, self.typesize)
         if value is not None:
             raise ParameterError("value goes with SpecialValue.VALUE only", field="value")
-        return special_value.value, ffi.NULL
+        return special_value.value, None
 
     def fill_special(self, nitems: int, special_value: SpecialValue, value: Any = None) -> int:
         """Append `nitems` items as chunks that are no more than a header; returns nchunks.
@@ -213,12 +220,16 @@ class Editing(Reading):
         if nbytes > MAX_COUNT:
             raise LimitError(f"{nitems} items are {nbytes} bytes, more than {MAX_COUNT}", field="nitems")
         kind, item = self._special(special_value, value)
-        return self._edit(lib.b2c_schunk_fill_special, nbytes, kind, item)
+        nchunks = self.handle.calls.fill_special(nbytes, kind, item)
+        if type(nchunks) is not int:
+            check_call(nchunks, self.urlpath)
+            nchunks = self._edit(lib.b2c_schunk_fill_special, nbytes, kind, item or ffi.NULL)
+        return nchunks
 
     def update_special(self, nchunk: int, special_value: SpecialValue, value: Any = None) -> int:
         """Replace chunk `nchunk` by special values, see fill_special(); returns nchunks."""
         kind, item = self._special(special_value, value)
-        return self._edit(lib.b2c_schunk_update_special, self._number(nchunk), kind, item)
+        return self._edit(lib.b2c_schunk_update_special, self._number(nchunk), kind, item or ffi.NULL)
 
     # ---- items -------------------------------------------------------------
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import _ffi
-from ._ffi import check, ffi, lib, new_error
+from ._ffi import address_of, check, check_call, ffi, lib, new_error
 from .dtype import is_storable, storable
 from .partition import grid_of, part_of, slabs
 from .sources import Joined, box_of, slab_nitems, stores_like
@@ -95,12 +95,16 @@ def _copy(array: NDArray, arrays: Sequence[NDArray], whose: Array, numbers: Arra
 
 def _append(array: NDArray, first: int, n: int, data: Array) -> None:
     """Chunks `first` and on, so many, of which `data` has the items."""
-    schunk, err = array._schunk, new_error()
-    src = ffi.from_buffer(data)
+    schunk, nd = array._schunk, array._nd
+    nchunks = schunk.handle.calls.append_to_nd(address_of(nd), first, n, data)
+    if type(nchunks) is int:
+        return
+    check_call(nchunks, schunk.urlpath)
+    src, err = ffi.from_buffer(data), new_error()
     ctx = _ffi.context(schunk._c_nthreads)
 
     def append(ptr: Any) -> None:
-        status = lib.b2c_nd_append_chunks(ptr, ctx, array._nd, first, n, src, len(src), err)
+        status = lib.b2c_nd_append_chunks(ptr, ctx, nd, first, n, src, len(src), err)
         check(status, err, schunk.urlpath)
 
     schunk.handle.edit(append)

@@ -366,6 +366,66 @@ static PyObject *set_items(PyObject *o, PyObject *const *args, Py_ssize_t nargs)
     return run_sized(o, b2i_turn_write, (uint64_t)start * info.typesize, args[1], nbytes);
 }
 
+/* (number of bytes, kind, item or None) */
+static PyObject *fill_special(PyObject *o, PyObject *const *args, Py_ssize_t nargs)
+{
+    uint64_t nbytes, kind;
+    char *item = NULL;
+    size_t nchunks = 0;
+    b2c_error err;
+    if (nargs != 3 || !get_number(args[0], &nbytes) || !get_number(args[1], &kind) || kind > 255 ||
+        (args[2] != Py_None && PyBytes_AsStringAndSize(args[2], &item, &(Py_ssize_t){ 0 }) != 0)) {
+        return b2i_long_way();
+    }
+    PyThreadState *state = PyEval_SaveThread();
+    int st = b2i_turn_fill_special(((calls *)o)->turn, nbytes, (uint8_t)kind, item, &nchunks, &err);
+    PyEval_RestoreThread(state);
+    return st == B2C_OK ? PyLong_FromSize_t(nchunks) : b2i_failure(st, &err);
+}
+
+/* (Calls of another super-chunk, buffer of the numbers of its chunks) */
+static PyObject *copy_some(PyObject *o, PyObject *const *args, Py_ssize_t nargs)
+{
+    Py_buffer view;
+    size_t nchunks = 0;
+    b2c_error err;
+    if (nargs != 2 || Py_TYPE(args[0]) != Py_TYPE(o) ||
+        !b2i_get_buffer(args[1], PY_SSIZE_T_MAX, &view)) {
+        return b2i_long_way();
+    }
+    PyThreadState *state = PyEval_SaveThread();
+    int st = b2i_turn_copy_some(((calls *)o)->turn, ((calls *)args[0])->turn, view.buf,
+                                (uint64_t)view.len / sizeof(uint64_t), &nchunks, &err);
+    PyEval_RestoreThread(state);
+    PyBuffer_Release(&view);
+    return st == B2C_OK ? PyLong_FromSize_t(nchunks) : b2i_failure(st, &err);
+}
+
+/* (address of a b2c_nd, first chunk, number of chunks, buffer of their items) */
+static PyObject *append_to_nd(PyObject *o, PyObject *const *args, Py_ssize_t nargs)
+{
+    uint64_t first, n;
+    Py_buffer view;
+    size_t nchunks = 0;
+    b2c_error err;
+    const b2c_nd *nd = nargs == 4 ? PyLong_AsVoidPtr(args[0]) : NULL;
+    if (nd == NULL || !get_number(args[1], &first) || !get_number(args[2], &n) ||
+        !b2i_get_buffer(args[3], SERIAL_NBYTES - 1, &view)) {
+        return b2i_long_way();
+    }
+    int st = B2I_NOT_FREE;
+    b2i_desk *d = b2i_take_desk();
+    if (d != NULL) {
+        PyThreadState *state = PyEval_SaveThread();
+        st = b2i_turn_nd_append(((calls *)o)->turn, d->ctx, nd, first, n, view.buf,
+                                (size_t)view.len, &nchunks, &err);
+        PyEval_RestoreThread(state);
+        d->is_taken = false;
+    }
+    PyBuffer_Release(&view);
+    return st == B2C_OK ? PyLong_FromSize_t(nchunks) : b2i_failure(st, &err);
+}
+
 /* ---- Facts --------------------------------------------------------------- */
 
 static PyObject *get_cratio(PyObject *o, void *closure)
@@ -519,6 +579,9 @@ static PyMethodDef methods[] = {
     { "insert_chunk", FAST(insert_chunk) },
     { "update_chunk", FAST(update_chunk) },
     { "delete_chunk", delete_chunk, METH_O, NULL },
+    { "fill_special", FAST(fill_special) },
+    { "copy_some", FAST(copy_some) },
+    { "append_to_nd", FAST(append_to_nd) },
     { NULL, NULL, 0, NULL },
 };
 

@@ -401,3 +401,33 @@ int b2i_turn_delete_chunk(b2i_turn *turn, b2c_ctx *ctx, uint64_t number, const v
     (void)n;
     EDIT(turn, nchunks, b2c_schunk_delete_chunk(turn->schunk, number, err));
 }
+
+int b2i_turn_fill_special(b2i_turn *turn, uint64_t nbytes, uint8_t kind, const void *value,
+                          size_t *nchunks, b2c_error *err)
+{
+    EDIT(turn, nchunks, b2c_schunk_fill_special(turn->schunk, nbytes, kind, value, err));
+}
+
+static int copy_some(b2i_turn *turn, const b2c_schunk *from, const uint64_t *numbers, uint64_t n,
+                     size_t *nchunks, b2c_error *err)
+{
+    EDIT(turn, nchunks, b2c_schunk_copy_some(from, numbers, n, turn->schunk, err));
+}
+
+/* What was copied cannot be taken back when it turns out to be of no state. */
+int b2i_turn_copy_some(b2i_turn *turn, b2i_turn *from, const uint64_t *numbers, uint64_t n,
+                       size_t *nchunks, b2c_error *err)
+{
+    call c;
+    if (from->may_outdate || !begin_read(from, &c)) {
+        return B2I_NOT_FREE;
+    }
+    int st = copy_some(turn, from->schunk, numbers, n, nchunks, err);
+    return end_read(from, &c, st);
+}
+
+int b2i_turn_nd_append(b2i_turn *turn, b2c_ctx *ctx, const b2c_nd *nd, uint64_t first, uint64_t n,
+                       const void *src, size_t len, size_t *nchunks, b2c_error *err)
+{
+    EDIT(turn, nchunks, b2c_nd_append_chunks(turn->schunk, ctx, nd, first, n, src, len, err));
+}

@@ -306,6 +306,44 @@ static void test_index_info(void)
     CHECK_EQ(unlink(path), 0);
 }
 
+/* Chunks without data of their own, those of another super-chunk, and of an array. */
+static void test_more_chunks(b2c_ctx *ctx)
+{
+    const uint64_t numbers[] = { 0, 1 };
+    uint8_t bytes[LEN] = { 1 }, got[LEN];
+    size_t n = 0, len = 0;
+    b2c_error err;
+    b2i_turn to = { .schunk = make(), .is_open = 1 };
+    CHECK_EQ(b2i_turn_fill_special(&to, LEN, B2C_SPECIAL_ZERO, NULL, &n, &err), B2C_OK);
+    CHECK_EQ(n, 2);
+    CHECK_EQ(b2i_turn_copy_some(&to, &turn, numbers, 2, &n, &err), B2C_OK);
+    CHECK(n == 4 && turn.nreaders == 0 && !to.is_written);
+    CHECK_EQ(b2i_turn_decode_chunk(&to, ctx, 3, got, LEN, &len, &err), B2C_OK);
+    CHECK_EQ(b2i_turn_decode_chunk(&turn, ctx, 1, bytes, LEN, &len, &err), B2C_OK);
+    CHECK(memcmp(got, bytes, LEN) == 0);
+    CHECK_EQ(b2i_turn_copy_some(&to, &turn, (uint64_t[]){ 99 }, 1, &n, &err), B2C_E_RANGE);
+    CHECK_EQ(b2i_turn_copy_some(&turn, &turn, numbers, 1, &n, &err), B2I_NOT_FREE); /* itself */
+    turn.may_outdate = 1;
+    CHECK_EQ(b2i_turn_copy_some(&to, &turn, numbers, 1, &n, &err), B2I_NOT_FREE);
+    turn.may_outdate = 0;
+    turn.is_written = 1;
+    CHECK_EQ(b2i_turn_copy_some(&to, &turn, numbers, 1, &n, &err), B2I_NOT_FREE);
+    turn.is_written = 0;
+    b2i_turn_open(&to, 0);
+    CHECK_EQ(b2i_turn_copy_some(&to, &turn, numbers, 1, &n, &err), B2I_NOT_FREE);
+    CHECK_EQ(b2i_turn_fill_special(&to, LEN, B2C_SPECIAL_ZERO, NULL, &n, &err), B2I_NOT_FREE);
+    b2i_turn_open(&to, 1);
+    CHECK(turn.nreaders == 0 && to.nreaders == 0 && n == 4);
+
+    b2c_nd nd = { .size = sizeof nd, .ndim = 1, .itemsize = 1, .shape = { 5 * LEN } };
+    nd.chunks[0] = nd.blocks[0] = LEN;
+    CHECK_EQ(b2i_turn_nd_append(&to, ctx, &nd, 4, 1, bytes, LEN, &n, &err), B2C_OK);
+    CHECK_EQ(n, 5);
+    CHECK(b2i_turn_nd_append(&to, ctx, &nd, 5, 1, bytes, LEN, &n, &err) > B2C_OK);
+    CHECK(n == 5 && !to.is_written);
+    b2c_schunk_free(to.schunk);
+}
+
 /* Who is there keeps whom out; what cannot be leaves everything as it was. */
 static void test_turns(void)
 {
@@ -353,6 +391,7 @@ static void test_turns(void)
     CHECK_EQ(b2i_turn_decode_chunk(&turn, ctx, 1, got, LEN, &n, &err), B2C_OK);
     CHECK(memcmp(got, bytes, LEN) == 0);
     test_chunks(ctx);
+    test_more_chunks(ctx);
     test_metas(ctx);
 
     turn.nreaders = 1; /* a call that reads keeps out those that write, not others that read */

@@ -168,6 +168,63 @@ def test_edits(data, tmp_path):
     assert made[0].to_cframe() == made[1].to_cframe()
 
 
+def test_special_chunks_and_those_of_others(tmp_path):
+    """As test_edits(); those of others also while these are written, closed and damaged."""
+    path = str(tmp_path / "other.b2frame")
+    given = {"chunksize": 4 * N, "cparams": {"typesize": 4}}
+    other = b2.SChunk(data=DATA[::-1].copy(), urlpath=path, **given)
+    closed = b2.SChunk(data=DATA, **given)
+    closed.close()
+    made = [b2.SChunk(data=DATA, **given) for _ in range(2)]
+    made[1].handle.calls = _Closed()
+    one, two = np.array([7], np.uint64), np.array([3, 0, 3, 9], np.uint64)
+
+    def in_transaction(s):
+        with other.transaction():
+            other.append_data(DATA[:N])
+            s.copy_some(other, two)
+
+    edits = [
+        lambda s: s.fill_special(2 * N + 5, b2.SpecialValue.ZERO),
+        lambda s: s.truncate(12 * N),
+        lambda s: s.fill_special(N, b2.SpecialValue.VALUE, 7),
+        lambda s: s.fill_special(N, b2.SpecialValue.VALUE, b"12345"),
+        lambda s: s.fill_special(N, b2.SpecialValue.NAN),
+        lambda s: s.fill_special(0, b2.SpecialValue.UNINIT),
+        lambda s: s.fill_special(1 << 61, b2.SpecialValue.ZERO),
+        lambda s: s.copy_some(other, one),
+        lambda s: s.copy_some(other, two),
+        lambda s: s.copy_some(other, two[::2]),
+        lambda s: s.copy_some(other, two + one),
+        lambda s: s.copy_some(closed, one),
+        lambda s: s.copy_some(s, one),
+        in_transaction,
+    ]
+    for edit in edits:
+        found = []
+        for s in made:
+            try:
+                found.append(edit(s))
+            except Exception as exc:
+                found.append((type(exc), str(exc)))
+        assert found[0] == found[1]
+    assert made[0].to_cframe() == made[1].to_cframe()
+    other.close()
+
+
+@pytest.mark.parametrize("dtype", ["i4", "M8[s]", "U3"])
+def test_new_arrays(dtype, monkeypatch):
+    """Whose chunks are appended in the short way, and in the long one."""
+    data = np.arange(600).astype(dtype).reshape(20, 30)
+    frames = []
+    for _ in range(2):
+        array = b2.asarray(data, chunks=(7, 8), blocks=(3, 8))
+        assert np.array_equal(array[:], data)
+        frames.append(array.to_cframe())
+        monkeypatch.setattr(_ffi.calls, "Calls", lambda owner, address: _Closed())
+    assert frames[0] == frames[1]
+
+
 def test_writes(tmp_path):
     """Items that are there, and whatever else may be asked for."""
     made = [b2.SChunk(data=DATA, chunksize=4 * N, cparams={"typesize": 4}) for _ in range(2)]
