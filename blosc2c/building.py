@@ -30,7 +30,6 @@ from .partition import (
     completed,
     fill_as_well,
     fits_format,
-    grid_of,
     short_block_nbytes,
     to_shape,
     whole_part,
@@ -191,7 +190,7 @@ class Sources:
         SourceChangedError when a source has come to show another state.
         """
         array = new_array(shape, dtype, kwargs, look_at)
-        nchunks = math.prod(grid_of(array._shape, array._chunks))
+        nchunks = array._nchunks()
         with array.schunk.being_made(*self._schunks, nchunks=nchunks):
             try:
                 fill(array)

@@ -49,7 +49,7 @@ from .handles import again_when_changed
 from .ndarray import Array, NDArray
 from .ndedit import as_items
 from .params import SpecialValue, to_index
-from .partition import fits_format, grid_of, in_order, slab_of, to_shape
+from .partition import fits_format, in_order, slab_of, to_shape
 from .sources import ROWS_NBYTES, ByNumber, InStorageOrder, Items, OfArrays, Reshaped
 
 if TYPE_CHECKING:
@@ -264,7 +264,7 @@ def _gathered(items: Items, n: int, dtype: np.dtype[Any], new: NDArray) -> Itera
 
 def _fill_special(array: NDArray, kind: SpecialValue, value: bytes = b"") -> None:
     """Append chunks that are no more than a header."""
-    nchunks = math.prod(grid_of(array.shape, array.chunks))
+    nchunks = array._nchunks()
     array.schunk.fill_special(nchunks * math.prod(array.ext_chunks), kind, value or None)
 
 

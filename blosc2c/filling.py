@@ -14,7 +14,7 @@ import numpy as np
 from . import _ffi
 from ._ffi import address_of, check, check_call, ffi, lib, new_error
 from .dtype import is_storable, storable
-from .partition import grid_of, part_of, slabs
+from .partition import part_of, slabs
 from .sources import Joined, box_of, slab_nitems, stores_like
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def fill_from(array: NDArray, source: Any, takes_over: bool = False) -> None:
     takes_over : chunks that the source has as they would be stored here are not decoded
     """
     if isinstance(source, np.ndarray) and is_storable(source, array._dtype):
-        _append(array, 0, math.prod(grid_of(array._shape, array._chunks)), source)
+        _append(array, 0, array._nchunks(), source)
         return
     if takes_over and isinstance(source, Joined) and _join(array, source.wholes(array._chunks)):
         return
@@ -52,7 +52,7 @@ def _join(array: NDArray, wholes: list[NDArray]) -> bool:
     if not wholes or not all(stores_like(whole, array) for whole in wholes):
         return False
     for whole in wholes:
-        nchunks = math.prod(grid_of(whole._shape, whole._chunks))
+        nchunks = whole._nchunks()
         for first in range(0, nchunks, _MOST_CHUNKS):
             numbers = np.arange(first, min(first + _MOST_CHUNKS, nchunks), dtype=np.uint64)
             array._schunk.copy_some(whole._schunk, numbers)

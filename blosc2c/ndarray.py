@@ -127,6 +127,10 @@ class NDArray(Operators, Synonyms):
         self._nd = nd
         self._shape, self._chunks, self._blocks = calls.shapes(address_of(nd))
 
+    def _nchunks(self) -> int:
+        """How many chunks the shapes ask for."""
+        return int(lib.b2c_nd_nchunks(self._nd))
+
     def _check_chunks(self) -> None:
         """Raise an error unless the chunks are as many, and of the size, that the shapes ask for."""
         err = new_error()

@@ -36,15 +36,17 @@ _MAX_SIZE = (1 << 63) - 1  # of an axis, in items
 _MAX_PART = (1 << 31) - 1  # of a chunk's or block's axis
 MAX_NCHUNKS = MAX_BUFFERSIZE // 8  # whose index is a chunk
 
+_INTEGER, _SIZES = (int, np.integer), (tuple, list)  # making a union each time takes longer than asking
+
 Shape = tuple[int, ...]
 Part = Callable[[int, int], int]  # of an axis of so many items, up to so many
 
 
 def to_sizes(shape: Any, name: str = "shape") -> Shape:
     """The integers that an int, tuple, list or array of one axis stands for; TypeError otherwise."""
-    if isinstance(shape, int | np.integer):
+    if isinstance(shape, _INTEGER):
         shape = (shape,)
-    if not isinstance(shape, tuple | list) and not (isinstance(shape, np.ndarray) and shape.ndim == 1):
+    if not isinstance(shape, _SIZES) and not (isinstance(shape, np.ndarray) and shape.ndim == 1):
         raise TypeError(
             f"{name} must be an int, tuple, list or array of one axis, not {type(shape).__name__}"
         )
