@@ -273,8 +273,12 @@ class Callbacks(Editing):
         self._set(kind, None, None)
 
     def remove_prefilter(self, func_name: str, _new_ctx: bool = True) -> None:
-        """Remove the pre-filter of this name; NotFoundError when it is not set."""
-        self._remove("pre", func_name)
+        """Remove the pre-filter of this name; NotFoundError when another one is set.
+
+        Without any there is nothing to do, as in Python-Blosc2.
+        """
+        if self.handle.called.get("pre", [None])[-1] is not None:
+            self._remove("pre", func_name)
 
     def remove_postfilter(self, func_name: str, _new_ctx: bool = True) -> None:
         """Remove the post-filter of this name; NotFoundError when it is not set."""

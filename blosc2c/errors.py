@@ -106,6 +106,10 @@ class FrameExistsError(Blosc2Error, FileExistsError, RuntimeError):
     """The file or directory to be created is already there."""
 
 
+class NoDirectoryError(Blosc2Error, FileNotFoundError, RuntimeError):
+    """The directory in which a file or directory is to be created is not there."""
+
+
 class NotFoundError(Blosc2Error, KeyError, RuntimeError, ValueError):
     """No metalayer, field or callback of that name."""
 

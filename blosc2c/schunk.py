@@ -18,7 +18,7 @@ from ._ffi import buffer_itemsize, check, ffi, in_buffer, lib, new_error, uninte
 from .blocks import block
 from .callbacks import Callbacks
 from .edit import Editing
-from .errors import FrameExistsError, LimitError, ParameterError
+from .errors import FrameExistsError, LimitError, NoDirectoryError, ParameterError
 from .facts import Explained, Report, codec_summary, human
 from .handles import Handle, again_when_changed, new_out
 from .meta import Meta, VLMeta, encode
@@ -90,6 +90,12 @@ def _check_may_replace(storage: Storage) -> None:
         raise exc
 
 
+def _no_directory(path: str | None) -> NoDirectoryError:
+    exc = NoDirectoryError(f"[Errno {errno.ENOENT}] {os.strerror(errno.ENOENT)}: {path!r}", path=path)
+    exc.errno, exc.filename = errno.ENOENT, path
+    return exc
+
+
 class SChunk(Pickled, Callbacks, VLBlocks, Explained):
     """A sequence of compressed chunks that reads like one long run of items.
 
@@ -110,6 +116,7 @@ class SChunk(Pickled, Callbacks, VLBlocks, Explained):
     Raises
     ------
     FrameExistsError : urlpath is there and mode is not "w"
+    NoDirectoryError (a FileNotFoundError) : the directory for it is not there
     ValueError : unknown keyword, parameter out of range
     AttributeError : ``storage=`` together with one of its fields
 
@@ -211,7 +218,7 @@ class SChunk(Pickled, Callbacks, VLBlocks, Explained):
     def _create(self, storage: Keeping, recipe: Recipe, dparams: DParams) -> None:
         path = storage.path
         if path == "":  # the working directory, once made absolute
-            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
+            raise _no_directory(path)
         mmap_mode = storage.mmap_mode
         if mmap_mode == "c" or (mmap_mode == "r+" and not os.path.lexists(str(path))):
             raise ParameterError(
@@ -241,7 +248,10 @@ class SChunk(Pickled, Callbacks, VLBlocks, Explained):
             mode=storage.mode or "a",
         )
         try:
-            check(uninterrupted(lib.b2c_schunk_new, c, out, err), err, path)
+            status = uninterrupted(lib.b2c_schunk_new, c, out, err)
+            if status == lib.B2C_E_IO and err.sys_errno == errno.ENOENT:
+                raise _no_directory(path)
+            check(status, err, path)
         except BaseException:
             ffi.release(out)  # a signal handler may have raised
             raise

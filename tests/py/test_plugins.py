@@ -705,8 +705,6 @@ def test_the_last_filter_replaces_the_one_before(schunk):
         schunk.remove_prefilter("thrice")
     schunk.remove_prefilter("twice")
     with pytest.raises(b2.NotFoundError, match="none"):
-        schunk.remove_prefilter("twice")
-    with pytest.raises(b2.NotFoundError):
         schunk.remove_postfilter("twice")
 
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import errno
 import operator
 import subprocess
 import sys
@@ -1006,3 +1007,49 @@ def test_dtypes_that_are_arrays(make):
     ours, theirs = getattr(b2, make)((3,), dtype=dtype), getattr(np, make)((3,), dtype=dtype)
     assert (ours.shape, ours.dtype) == (theirs.shape, theirs.dtype)
     np.testing.assert_array_equal(b2.full((3,), 7, dtype=dtype)[:], np.full((3,), 7, dtype=dtype))
+
+
+# ---- What is not there -----------------------------------------------------
+
+
+@BOTH
+def test_without_a_prefilter_there_is_none_to_remove(lib):
+    s = lib.SChunk(chunksize=16, cparams={"typesize": 4, "nthreads": 1})
+    s.remove_prefilter("plus")
+
+    @s.prefilter(np.dtype("i4"))
+    def plus(given, made, offset):
+        made[:] = given + 1
+
+    for _ in range(2):
+        s.remove_prefilter("plus")
+    s.append_data(np.arange(4, dtype="i4"))
+    assert s[:] == np.arange(4, dtype="i4").tobytes()
+
+
+IN_NO_DIRECTORY = {
+    "SChunk": lambda lib, **kw: lib.SChunk(data=bytes(8), **kw),
+    "zeros": lambda lib, **kw: lib.zeros((3,), **kw),
+    "asarray": lambda lib, **kw: lib.asarray(np.arange(3), **kw),
+    "copy": lambda lib, **kw: lib.zeros((3,)).copy(**kw),
+    "save": lambda lib, **kw: lib.zeros((3,)).save(**kw),
+    "save_array": lambda lib, **kw: lib.save_array(np.arange(3), **kw),
+    "save_tensor": lambda lib, **kw: lib.save_tensor(np.arange(3), **kw),
+}
+
+
+@BOTH
+@pytest.mark.parametrize("mode", ["a", "w"])
+@pytest.mark.parametrize("maker", IN_NO_DIRECTORY)
+def test_nothing_is_made_in_no_directory(lib, maker, mode, tmp_path):
+    path = str(tmp_path / "no" / "x")
+    with pytest.raises(RuntimeError) as caught:
+        IN_NO_DIRECTORY[maker](lib, urlpath=path, mode=mode)
+    if lib is b2:
+        exc = caught.value
+        assert isinstance(exc, b2.NoDirectoryError) and isinstance(exc, FileNotFoundError)
+        assert (exc.errno, exc.filename, exc.path) == (errno.ENOENT, path, path) and path in str(exc)
+    for contiguous in (True, False):
+        with pytest.raises(RuntimeError):
+            lib.SChunk(urlpath=path, mode=mode, contiguous=contiguous)
+    assert not (tmp_path / "no").exists()
