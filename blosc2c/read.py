@@ -40,6 +40,7 @@ class Origin(NamedTuple):
     locking: bool = False
     place: str = ""  # urlpath, absolute, for when the working directory is another one
     mode: str = "a"
+    mapping_size: int | None = None
 
 
 class Reading:
@@ -119,7 +120,7 @@ class Reading:
 
     @property
     def contiguous(self) -> bool:
-        """Whether it is kept as one frame."""
+        """Whether it is kept as one frame; not what is a copy of one in memory."""
         return self._origin.contiguous
 
     @property
@@ -131,6 +132,19 @@ class Reading:
     def mmap_mode(self) -> str | None:
         """The mmap_mode that it was opened with."""
         return self._origin.mmap_mode
+
+    @property
+    def initial_mapping_size(self) -> int | None:
+        """The initial_mapping_size that it was opened or made with."""
+        return self._origin.mapping_size
+
+    @property
+    def change_tick(self) -> int:
+        """How often it has come to show what others have stored: what is derived from it is outdated then.
+
+        Asking does not look at the file; a call that reads, with ``locking``, or refresh() does.
+        """
+        return self.handle.nstates
 
     @property
     def locking(self) -> bool:

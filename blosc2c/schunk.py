@@ -195,6 +195,7 @@ class SChunk(Pickled, Callbacks, VLBlocks, Explained):
             locking=storage.locking,
             place=place,
             mode="r",
+            mapping_size=storage.initial_mapping_size,
         )
         self._attach(handle, source, kwargs)
         if self.is_array:
@@ -246,6 +247,7 @@ class SChunk(Pickled, Callbacks, VLBlocks, Explained):
             locking=storage.locking,
             place="" if path is None else params.absolute(path),
             mode=storage.mode or "a",
+            mapping_size=storage.initial_mapping_size,
         )
         try:
             status = uninterrupted(lib.b2c_schunk_new, c, out, err)
@@ -498,7 +500,7 @@ def schunk_from_cframe(
     """
     params.check_deserialize(deserialize)
     handle, keep = handle_from_cframe(cframe, copy, limits)
-    return SChunk._wrap(handle, Origin(None, True, keep), {})
+    return SChunk._wrap(handle, Origin(None, not copy, keep), {})
 
 
 def get_slice_nchunks(

@@ -237,7 +237,8 @@ def _open_path(
         if offset == 0:
             containers.refuse_whole(path)
         raise
-    source = Origin(path, _is_contiguous(handle, path), None, offset, mmap_mode, locking, place, mode)
+    size = kwargs.get("initial_mapping_size")
+    source = Origin(path, _is_contiguous(handle, path), None, offset, mmap_mode, locking, place, mode, size)
     return SChunk._wrap(handle, source, kwargs)
 
 
@@ -302,7 +303,7 @@ def from_cframe(
     """The NDArray or SChunk in the bytes of a frame; see schunk_from_cframe()."""
     params.check_deserialize(deserialize)
     handle, keep = handle_from_cframe(cframe, copy, limits)
-    return _shown(SChunk._wrap(handle, Origin(None, True, keep), {}))
+    return _shown(SChunk._wrap(handle, Origin(None, not copy, keep), {}))
 
 
 def ndarray_from_cframe(
@@ -311,4 +312,4 @@ def ndarray_from_cframe(
     """The NDArray in the bytes of a frame; FormatError when it holds no array."""
     params.check_deserialize(deserialize)
     handle, keep = handle_from_cframe(cframe, copy, limits)
-    return NDArray._from_schunk(SChunk._wrap(handle, Origin(None, True, keep), {}))
+    return NDArray._from_schunk(SChunk._wrap(handle, Origin(None, not copy, keep), {}))

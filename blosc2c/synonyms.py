@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from ._ffi import Buffer
     from .oindex import OIndex
+    from .schunk import SChunk
 
     Corners = tuple[Sequence[int], Sequence[int]]  # the first indices of a box, and those behind its last
 
@@ -66,14 +67,43 @@ class Synonyms:
 
 
 class VLMetaSynonyms:
-    """Methods of a mapping of vlmetalayers by their longer names, which take and give the stored bytes."""
+    """What a mapping of vlmetalayers has from its super-chunk, and methods by their longer names.
+
+    These take and give the stored bytes.
+    """
 
     if TYPE_CHECKING:
 
+        def _schunk(self) -> SChunk: ...
         def __len__(self) -> int: ...
         def __delitem__(self, name: str) -> None: ...
         def raw(self, name: str) -> bytes: ...
         def _set(self, name: str, packed: bytes) -> None: ...
+
+    @property
+    def urlpath(self) -> str | None:
+        """Path of the super-chunk."""
+        return self._schunk().urlpath
+
+    @property
+    def mode(self) -> str:
+        """The mode that the super-chunk was opened or made with."""
+        return self._schunk().mode
+
+    @property
+    def mmap_mode(self) -> str | None:
+        """Its mmap_mode."""
+        return self._schunk().mmap_mode
+
+    @property
+    def initial_mapping_size(self) -> int | None:
+        """Its initial_mapping_size."""
+        return self._schunk().initial_mapping_size
+
+    @property
+    def locking(self) -> bool:
+        """Whether it takes its lock file for every call."""
+        return self._schunk().locking
 
     def get_vlmeta(self, name: str) -> bytes:
         """As raw()."""

@@ -257,3 +257,60 @@ def test_names_that_are_left_out_are_explained(name):
     assert hasattr(blosc2, name)
     with pytest.raises(AttributeError, match=f"blosc2c has no {name}: "):
         getattr(b2, name)
+
+
+# ---- Where and how a super-chunk is kept -------------------------------------
+
+FACTS = ["urlpath", "mode", "mmap_mode", "initial_mapping_size"]
+
+
+@BOTH
+@pytest.mark.parametrize(
+    "kw", [{}, {"mode": "w"}, {"mmap_mode": "w+", "initial_mapping_size": 1 << 20}], ids=str
+)
+def test_vlmetalayers_know_where_they_are(lib, kw, tmp_path):
+    path = str(tmp_path / "x")
+    s = lib.SChunk(chunksize=4, data=b"1234", urlpath=path, **kw)
+    told = {
+        "mmap_mode": None,
+        "initial_mapping_size": None,
+        **kw,
+        "mode": "w" if kw else "a",
+        "urlpath": path,
+    }
+    for owner in (s, s.vlmeta):
+        assert {name: getattr(owner, name) for name in FACTS} == told
+    assert s.vlmeta.locking is False and lib.SChunk().vlmeta.urlpath is None
+
+
+@BOTH
+def test_the_size_of_a_mapping_is_kept(lib, tmp_path):
+    path = str(tmp_path / "x")
+    s = lib.SChunk(chunksize=4, data=b"1234", urlpath=path)
+    assert s.initial_mapping_size is None
+    del s
+    a = lib.open(path, mmap_mode="r+", initial_mapping_size=1 << 20)
+    assert (a.initial_mapping_size, a.mmap_mode) == (1 << 20, "r+")
+
+
+@BOTH
+def test_changes_by_others_are_counted(lib, tmp_path):
+    path = str(tmp_path / "x")
+    writer = lib.SChunk(chunksize=4, data=b"1234", urlpath=path, locking=True)
+    reader = lib.open(path, locking=True)
+    assert reader[:] == b"1234" and reader.change_tick == writer.change_tick == lib.SChunk().change_tick == 0
+    writer.append_data(b"5678")
+    assert reader.change_tick == 0
+    reader[:]  # of what has been there, in Python-Blosc2
+    assert reader.change_tick == 1 and reader[:] == b"12345678"
+    assert reader.change_tick == 1 and writer.change_tick == 0
+
+
+@BOTH
+@pytest.mark.parametrize("copy", [True, False])
+def test_what_is_made_of_a_frame_is_one_unless_it_is_a_copy(lib, copy):
+    frame = lib.SChunk(chunksize=4, data=b"1234").to_cframe()
+    for read in (lib.from_cframe, lib.schunk_from_cframe):
+        s = read(frame, copy=copy)
+        assert s.contiguous is not copy and s[:] == b"1234"
+    assert lib.ndarray_from_cframe(lib.zeros((3,)).to_cframe(), copy=copy).schunk.contiguous is not copy
