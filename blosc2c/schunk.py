@@ -328,7 +328,7 @@ class SChunk(Pickled, Callbacks, VLBlocks, Explained):
         """Parameters of appended data, as a copy: assign it to change them.
 
         Typesize and blocksize must stay where there are chunks, and those of an array; a blocksize
-        of 0 is that of now.
+        of 0 is that of now, and so is, where there are chunks, a typesize that a CParams has by default.
         """
         return self.present_cparams().twin()
 
@@ -338,7 +338,10 @@ class SChunk(Pickled, Callbacks, VLBlocks, Explained):
         err = new_error()
 
         def set_cparams(ptr: Any) -> None:
-            new.blocksize = new.blocksize or int(self.c_info(ptr).blocksize)
+            info = self.c_info(ptr)
+            new.blocksize = new.blocksize or int(info.blocksize)
+            if info.nchunks and isinstance(value, CParams) and value.typesize == CParams.typesize:
+                new.typesize = int(info.typesize)  # nobody may have given it
             check(lib.b2c_schunk_set_cparams(ptr, new.to_c(), err), err, self.urlpath)
 
         self.handle.edit(set_cparams)

@@ -991,7 +991,7 @@ def test_get_and_update_params():
     s.update_dparams(b2.DParams(nthreads=3))
     assert s.get_dparams().nthreads == 3
     with pytest.raises(ValueError):
-        s.update_cparams(b2.CParams(typesize=8))
+        s.update_cparams(b2.CParams(typesize=2))
 
 
 # ---- processes ----

@@ -48,10 +48,25 @@ def test_cparams_of_arrays_are_set(tmp_path):
     np.testing.assert_array_equal(blosc2.open(str(tmp_path / "a.b2nd"))[...], [0, 1, *[7] * 6, 8, 9])
 
 
-@pytest.mark.parametrize("wrong", [{"typesize": 4, "blocksize": 1024}, {"typesize": 8}])
+@pytest.mark.parametrize("wrong", [{"typesize": 4, "blocksize": 1024}, {"typesize": 2}])
 def test_another_blocksize_or_typesize_is_refused(wrong):
     with pytest.raises(ValueError, match="do not change"):
         made(True).cparams = b2.CParams(**wrong)
+    with pytest.raises(ValueError, match="do not change"):
+        made(True).cparams = {"typesize": 8}
+
+
+@BOTH
+@pytest.mark.parametrize("place", ["memory", "file", "directory"])
+def test_parameters_without_a_typesize_are_for_later_chunks(lib, tmp_path, place):
+    where = {} if place == "memory" else {"urlpath": str(tmp_path / "x"), "contiguous": place == "file"}
+    items = np.arange(100, dtype="i4")
+    s = lib.SChunk(chunksize=400, data=items, cparams={"typesize": 4}, **where)
+    s.cparams = lib.CParams(codec=lib.Codec.LZ4, clevel=1)
+    assert (s.cparams.codec, s.cparams.clevel, s.append_data(items)) == (lib.Codec.LZ4, 1, 2)
+    assert s[:] == items.tobytes() * 2
+    if lib is b2:  # theirs has items of 8 bytes then
+        assert (s.typesize, len(s), s[101]) == (4, 200, items[1:2].tobytes())
 
 
 SIZES = [{}, {"typesize": 8}, {"typesize": 1, "blocksize": 128}, {"typesize": 4, "blocksize": 64}]
