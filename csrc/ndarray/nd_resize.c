@@ -13,7 +13,6 @@ typedef struct resizing {
     b2i_grid padded; /* the old one, with the padding that is to become items */
     uint64_t kept[B2C_MAX_DIM];
     uint64_t kept_total;
-    uint64_t *order; /* old or new chunk_total of them, whichever is larger; NULL: not needed */
 } resizing;
 
 /* Whether chunk i of a grid belongs to both, and its number among those. */
@@ -31,95 +30,79 @@ static bool is_kept(const resizing *r, const b2i_grid *g, uint64_t i, uint64_t *
     return true;
 }
 
-/* Whether the chunks that stay keep their numbers: only the first dimension has more or fewer. */
-static bool keep_numbers(const resizing *r)
+/* Chunks that both grids have move together, in their order; others leave. */
+static void remove_chunks(const resizing *r)
 {
-    for (uint32_t d = 1; d < r->old.ndim; d++) {
-        if (r->old.nchunks[d] != r->new.nchunks[d]) {
-            return false;
+    b2i_state *now = &r->s->now;
+    for (uint64_t i = 0, number; i < r->old.chunk_total; i++) {
+        if (is_kept(r, &r->old, i, &number)) {
+            now->entries[number] = now->entries[i]; /* number <= i */
+        } else {
+            b2i_schunk_let_go(r->s, i);
         }
     }
-    return true;
+    now->nchunks = r->kept_total;
+    now->nbytes = r->kept_total * r->new.chunk_nbytes;
 }
 
-/* Moves the chunks that leave to the end and deletes them there. */
-static b2c_status remove_chunks(const resizing *r, b2c_error *err)
+/* They move to their places in the new grid, with zeros between them. */
+static void add_chunks(const resizing *r)
 {
-    uint64_t n = r->old.chunk_total, number, leaving = r->kept_total;
-    if (r->kept_total == n) {
-        return B2C_OK;
+    b2i_state *now = &r->s->now;
+    for (uint64_t i = r->new.chunk_total, number; i-- > 0;) {
+        bool is_old = is_kept(r, &r->new, i, &number); /* number <= i */
+        now->entries[i] = is_old ? now->entries[number] : B2I_ENTRY_ZERO;
     }
-    if (r->order != NULL) {
-        for (uint64_t i = 0; i < n; i++) {
-            r->order[is_kept(r, &r->old, i, &number) ? number : leaving++] = i;
+    now->nspecial += r->new.chunk_total - r->kept_total;
+    now->nchunks = r->new.chunk_total;
+    now->nbytes = r->new.chunk_total * r->new.chunk_nbytes;
+}
+
+/* Gives new chunks of zeros a payload. */
+static b2c_status store_zeros(const resizing *r, b2i_span zeros, b2c_error *err)
+{
+    for (uint64_t i = 0, number; i < r->new.chunk_total; i++) {
+        if (!is_kept(r, &r->new, i, &number)) {
+            B2I_TRY(b2i_schunk_update_chunk(r->s, i, zeros, err));
         }
-        B2I_TRY(b2i_schunk_reorder(r->s, r->order, n, err));
-    }
-    while (n > r->kept_total) {
-        B2I_TRY(b2i_schunk_delete_chunk(r->s, --n, err));
     }
     return B2C_OK;
 }
 
-static b2c_status append_zeros(const resizing *r, uint64_t n, b2c_error *err)
-{
-    uint8_t chunk[B2C_HEADER_LEN];
-    size_t len;
-    b2c_cparams cp = b2i_special_cparams(1); /* of zeros the type size does not matter */
-    B2I_TRY(b2i_special_encode(&cp, B2C_SPECIAL_ZERO, r->new.chunk_nbytes, NULL, chunk,
-                               sizeof chunk, &len, err));
-    for (uint64_t i = 0; i < n; i++) {
-        B2I_TRY(b2i_schunk_append_chunk(r->s, b2i_span_of(chunk, len), err));
-    }
-    return B2C_OK;
-}
-
-/* Appends the chunks of zeros that come in and moves them to their places. */
-static b2c_status add_chunks(const resizing *r, b2c_error *err)
-{
-    uint64_t n = r->new.chunk_total, number, coming = r->kept_total;
-    if (r->kept_total == n) {
-        return B2C_OK;
-    }
-    B2I_TRY(append_zeros(r, n - r->kept_total, err));
-    if (r->order == NULL) {
-        return B2C_OK;
-    }
-    for (uint64_t i = 0; i < n; i++) {
-        r->order[i] = is_kept(r, &r->new, i, &number) ? number : coming++;
-    }
-    return b2i_schunk_reorder(r->s, r->order, n, err);
-}
-
-/* A super-chunk without chunks forgets that they were of variable size. */
+/* All chunks have one size, as entries of zeros need it; those of others may say they have not. */
 static void make_regular(const resizing *r)
 {
     b2i_state *now = &r->s->now;
-    if (now->nchunks == 0 && r->new.chunk_total > 0) {
-        b2i_free(now->ends);
-        now->ends = NULL;
-        now->chunksize = (int64_t)r->new.chunk_nbytes;
-    }
+    b2i_free(now->ends);
+    now->ends = NULL;
+    now->chunksize = (int64_t)r->new.chunk_nbytes;
 }
 
-static b2c_status change_grid(resizing *r, b2c_error *err)
+/*
+ * What can fail comes first: a transaction around this one may go on then, with the array as it
+ * was.  Only where zeros need a payload, for their size is no multiple of the type size, it cannot.
+ */
+static b2c_status change_grid(const resizing *r, b2c_error *err)
 {
-    uint64_t n = r->old.chunk_total > r->new.chunk_total ? r->old.chunk_total : r->new.chunk_total;
-    B2I_TRY(b2i_state_reserve(&r->s->now, n - r->old.chunk_total, err));
-    if (!keep_numbers(r)) {
-        r->order = b2i_malloc((size_t)n * sizeof *r->order); /* n < 2^28 */
-        if (r->order == NULL) {
-            return b2i_fail_memory(err);
-        }
+    uint64_t n = r->new.chunk_total, more = n > r->old.chunk_total ? n - r->old.chunk_total : 0;
+    B2I_TRY(b2i_state_reserve(&r->s->now, more, err));
+    if (n == r->kept_total) {
+        remove_chunks(r);
+        return B2C_OK;
     }
-    b2c_status st = remove_chunks(r, err);
-    if (st == B2C_OK) {
-        make_regular(r);
-        st = add_chunks(r, err);
-    }
-    b2i_free(r->order);
-    r->order = NULL;
-    return st;
+    uint8_t chunk[B2C_HEADER_LEN];
+    size_t len;
+    b2i_chunk_head head;
+    b2c_cparams cp = b2i_special_cparams(1); /* of zeros the type size does not matter */
+    B2I_TRY(b2i_special_encode(&cp, B2C_SPECIAL_ZERO, r->new.chunk_nbytes, NULL, chunk,
+                               sizeof chunk, &len, err));
+    B2I_TRY(b2i_chunk_head_parse(b2i_span_of(chunk, len), NULL, &head, err));
+    B2I_TRY(b2i_schunk_check_zeros(r->s, n, err));
+    remove_chunks(r);
+    make_regular(r);
+    add_chunks(r);
+    bool is_stored = !b2i_state_fits_index(&r->s->now, &head);
+    return is_stored ? store_zeros(r, b2i_span_of(chunk, len), err) : B2C_OK;
 }
 
 static bool is_zero(const uint8_t *p, size_t n)

@@ -104,6 +104,11 @@ static b2c_status check_count(const b2c_schunk *s, uint64_t n, uint64_t cbytes, 
                           room.max, n);
 }
 
+b2c_status b2i_schunk_check_zeros(const b2c_schunk *s, uint64_t nchunks, b2c_error *err)
+{
+    return check_count(s, nchunks, s->now.cbytes, B2I_ENTRY_ZERO, err);
+}
+
 /* ---- one chunk ---- */
 
 static b2c_status check_chunk(const b2c_schunk *s, b2i_span chunk, b2i_chunk_head *head,
@@ -272,6 +277,15 @@ static void drop(b2c_schunk *s, b2i_entry entry, uint64_t len)
         s->store->ops->drop(s->store, entry, len);
         s->now.cbytes -= len < s->now.cbytes ? len : s->now.cbytes;
     }
+}
+
+void b2i_schunk_let_go(b2c_schunk *s, uint64_t nchunk)
+{
+    uint64_t len;
+    b2i_entry entry = s->now.entries[nchunk];
+    (void)stored_len(s, nchunk, &len, NULL); /* without memory the room stays unused */
+    s->now.nspecial -= entry >> 63;
+    drop(s, entry, len);
 }
 
 /* Gives entry i, which has no payload, one. */

@@ -239,6 +239,12 @@ bool b2i_state_fits_index(const b2i_state *state, const b2i_chunk_head *head);
 /* Another typesize or blocksize is an edit; there must be no chunks then. */
 b2c_status b2i_schunk_set_cparams(b2c_schunk *s, const b2c_cparams *cparams, b2c_error *err);
 
+/* For who changes the arrays itself: B2C_E_LIMIT when zeros cannot make them nchunks. */
+b2c_status b2i_schunk_check_zeros(const b2c_schunk *s, uint64_t nchunks, b2c_error *err);
+
+/* The same: chunk n of listed entries is about to leave them. */
+void b2i_schunk_let_go(b2c_schunk *s, uint64_t nchunk);
+
 b2c_status b2i_schunk_delete_chunk(b2c_schunk *s, uint64_t nchunk, b2c_error *err);
 b2c_status b2i_schunk_reorder(b2c_schunk *s, const uint64_t *order, uint64_t norder,
                               b2c_error *err);

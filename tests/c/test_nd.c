@@ -693,6 +693,47 @@ static void test_all_or_nothing(void)
     free_model(&m);
 }
 
+/* The same for a resize in a transaction, which then goes on, rolled back and committed. */
+static void test_resize_in_transaction(void)
+{
+    b2c_nd nd = { sizeof nd, 2, 4, { 9, 11 }, { 4, 5 }, { 3, 2 } };
+    const uint64_t shapes[][2] = { { 13, 7 }, { 9, 21 }, { 3, 4 }, { 0, 4 }, { 5, 30 }, { 20, 2 } };
+    model m = { .nd = nd, .s = new_array(&nd), .items = malloc(9 * 11 * 4) };
+    seed = 12;
+    fill(m.items, 9 * 11 * 4);
+    CHECK_EQ(b2c_nd_append_chunks(m.s, ctx, &nd, 0, b2c_nd_nchunks(&nd), m.items, 9 * 11 * 4, NULL),
+             B2C_OK);
+    for (size_t i = 0; i < 2 * (sizeof shapes / sizeof *shapes); i++) {
+        const uint64_t *shape = shapes[i / 2];
+        b2c_status st = B2C_E_MEMORY;
+        b2c_nd before = m.nd;
+        CHECK_EQ(b2c_schunk_begin(m.s, NULL), B2C_OK);
+        for (uint64_t n = 1; st == B2C_E_MEMORY; n++) {
+            b2i_alloc_fail_at(n, true);
+            st = b2c_nd_resize(m.s, ctx, &m.nd, shape, NULL);
+            b2i_alloc_fail_at(0, false);
+            if (st == B2C_E_MEMORY) {
+                CHECK(memcmp(&before, &m.nd, sizeof before) == 0);
+                check_model(&m);
+            }
+        }
+        CHECK_EQ(st, B2C_OK);
+        m.nd = before;
+        if (i % 2 == 0) {
+            CHECK_EQ(b2c_schunk_rollback(m.s, NULL), B2C_OK);
+        } else {
+            CHECK_EQ(b2c_schunk_commit(m.s, NULL), B2C_OK);
+            memcpy(before.shape, shape, 2 * sizeof *shape);
+            uint8_t *items = reshaped(&m, &before);
+            free(m.items);
+            m.items = items;
+            m.nd = before;
+        }
+        check_model(&m);
+    }
+    free_model(&m);
+}
+
 /* Random places along some dimensions of a model, and a box along the others. */
 typedef struct place_list {
     b2c_nd_places p;
@@ -1084,6 +1125,7 @@ int main(void)
     test_columns_without_memory();
     test_columns_of_any_step_and_kind();
     test_all_or_nothing();
+    test_resize_in_transaction();
     test_places();
     test_places_of_nothing();
     test_items();
