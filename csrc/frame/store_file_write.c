@@ -30,14 +30,23 @@ static bool can_flip(const b2i_file_store *f, b2i_span header)
            (header.n <= n || memcmp(header.p + n, f->header.p + n, header.n - n) == 0);
 }
 
-/* The one write that makes a commit the current one. */
-static b2c_status flip(b2i_file_store *f, const uint8_t *header, size_t n, b2c_error *err)
+/*
+ * The one write that makes a commit the current one, in the place of 'old'.  When it fails, some of
+ * its bytes may have been written: the old ones come back then, if that can be done.
+ */
+static b2c_status flip(b2i_file_store *f, const uint8_t *old, const uint8_t *header, size_t n,
+                       b2c_error *err)
 {
+    const b2i_io_ops *ops = f->io->ops;
     if (f->old_io != NULL) { /* a new file has no header yet */
-        return f->io->ops->write(f->io, 0, header, n, err);
+        return ops->write(f->io, 0, header, n, err);
     }
     n = n > B2I_FRAME_FLIP_LEN ? B2I_FRAME_FLIP_LEN : n; /* can_flip(): the rest stays */
-    return f->io->ops->write(f->io, FLIP_FROM, header + FLIP_FROM, n - FLIP_FROM, err);
+    b2c_status st = ops->write(f->io, FLIP_FROM, header + FLIP_FROM, n - FLIP_FROM, err);
+    if (st != B2C_OK) {
+        (void)ops->write(f->io, FLIP_FROM, old + FLIP_FROM, n - FLIP_FROM, NULL);
+    }
+    return st;
 }
 
 /* ---- where index and trailer go ---- */
@@ -95,6 +104,19 @@ static b2c_status write_slot(b2i_file_store *f, uint8_t *header, b2i_buf *tail, 
     return write_at(f, at, tail->p, n + B2I_COMMIT_RECORD_LEN, err);
 }
 
+/* Makes the present slot, with what read_tail() gave, that of the last commit. */
+static b2c_status repeat_commit(b2i_file_store *f, b2i_buf *tail, b2c_error *err)
+{
+    uint8_t old[B2I_FRAME_FLIP_LEN];
+    memcpy(old, f->header.p, f->header.n < sizeof old ? f->header.n : sizeof old);
+    B2I_TRY(write_slot(f, f->header.p, tail, err));
+    B2I_TRY(sync_if(f, b2i_file_syncs(f), err));
+    B2I_TRY(flip(f, old, f->header.p, f->header.n, err));
+    f->base.frame_len = f->header_len + f->tail_at + f->tail_len;
+    f->has_written = true;
+    return B2C_OK;
+}
+
 /*
  * Moves the last commit's index and trailer out of the way of chunks that end
  * at 'end', without changing what they say.  What they covered is free then.
@@ -105,16 +127,12 @@ static b2c_status move_tail(b2i_file_store *f, uint64_t end, b2c_error *err)
     b2c_status st = read_tail(f, &tail, err);
     if (st == B2C_OK) {
         choose_region(f, f->tail_len, end);
-        st = write_slot(f, f->header.p, &tail, err);
+        st = repeat_commit(f, &tail, err);
     }
     b2i_buf_free(&tail);
     B2I_TRY(st);
     B2I_TRY(sync_if(f, b2i_file_syncs(f), err));
-    B2I_TRY(flip(f, f->header.p, f->header.n, err));
-    B2I_TRY(sync_if(f, b2i_file_syncs(f), err));
     f->is_unpacked = true;
-    f->has_written = true;
-    f->base.frame_len = f->header_len + f->tail_at + f->tail_len;
     return B2C_OK;
 }
 
@@ -191,15 +209,10 @@ static b2c_status show_up(b2i_file_store *f, b2c_error *err)
     b2c_status st = read_tail(f, &tail, err);
     if (st == B2C_OK) {
         f->slot = (f->slot + 1) % B2I_NSLOTS;
-        st = write_slot(f, f->header.p, &tail, err);
+        st = repeat_commit(f, &tail, err);
     }
     b2i_buf_free(&tail);
-    B2I_TRY(st);
-    B2I_TRY(sync_if(f, b2i_file_syncs(f), err));
-    B2I_TRY(flip(f, f->header.p, f->header.n, err));
-    f->base.frame_len = f->header_len + f->tail_at + f->tail_len;
-    f->has_written = true;
-    return B2C_OK;
+    return st;
 }
 
 /* Before a chunk is written. */
@@ -405,7 +418,7 @@ static b2c_status flip_to_slot(b2i_file_store *f, b2c_schunk *s, b2i_frame_image
     f->committed_end = f->end;
     B2I_TRY(write_slot(f, image->header.p, &image->tail, err));
     B2I_TRY(sync_if(f, syncs, err));
-    B2I_TRY(flip(f, image->header.p, image->header.n, err));
+    B2I_TRY(flip(f, f->header.p, image->header.p, image->header.n, err));
     B2I_TRY(sync_if(f, syncs, err));
     if (f->old_io != NULL) {
         B2I_TRY(b2i_file_publish_draft(f, syncs, err));
@@ -447,7 +460,7 @@ static b2c_status write_packed(b2i_file_store *f, b2c_schunk *s, b2i_frame_image
     b2i_frame_set_lengths(image->header.p, frame_len, f->end);
     B2I_TRY(write_at(f, f->end, image->tail.p, image->tail.n, err));
     B2I_TRY(sync_if(f, syncs, err));
-    B2I_TRY(flip(f, image->header.p, image->header.n, err));
+    B2I_TRY(flip(f, f->header.p, image->header.p, image->header.n, err));
     B2I_TRY(sync_if(f, syncs, err));
     B2I_TRY(f->io->ops->truncate(f->io, frame_len, err));
     if (f->old_io != NULL) {

@@ -10,7 +10,7 @@
 #include "io_hook.h"
 #include "world.h"
 
-enum { SHORT_WRITE = -1, NO_MEMORY = -2, MAX_REPORTS = 3, EINTR_BURST = 4 };
+enum { SHORT_WRITE = -1, NO_MEMORY = -2, HALF_WRITE = -3, MAX_REPORTS = 3, EINTR_BURST = 4 };
 
 static char root[256], path[300];
 static unsigned long nruns;
@@ -18,11 +18,11 @@ static unsigned long nruns;
 /* ---- faults ---- */
 
 typedef struct fault {
-    int kind; /* an errno, SHORT_WRITE or NO_MEMORY */
+    int kind; /* an errno, SHORT_WRITE, NO_MEMORY, or HALF_WRITE: a short write, then EIO */
     int lasts;
     uint64_t at; /* the call that fails first, 1… */
     uint64_t count;
-    int armed, fired;
+    int armed, fired, is_half;
     b2i_io_call call; /* that failed last */
 } fault;
 
@@ -35,12 +35,31 @@ static int can_be_interrupted(b2i_io_call call)
            call == B2I_CALL_DIR_SYNC || call == B2I_CALL_CLOSE;
 }
 
+/* The first write from call 'at' on writes half of its bytes, the call for the others fails. */
+static int fail_half(b2i_io_event *e)
+{
+    if (now.fired || now.count < now.at || e->call != B2I_CALL_WRITE) {
+        return 0;
+    }
+    if (!now.is_half && e->n > 1) {
+        now.is_half = 1;
+        e->n /= 2;
+        return 0;
+    }
+    now.fired = 1;
+    now.call = e->call;
+    return EIO;
+}
+
 static int hook(b2i_io_event *e)
 {
     if (!now.armed || now.kind == NO_MEMORY) {
         return 0;
     }
     now.count++;
+    if (now.kind == HALF_WRITE) {
+        return fail_half(e);
+    }
     if (now.count < now.at || (now.count > now.at && !now.lasts)) {
         return 0;
     }
@@ -96,8 +115,9 @@ static int is_injected(const b2c_error *err)
     if (err->what == NULL) {
         return 0;
     }
+    const int why = now.kind == HALF_WRITE ? EIO : now.kind;
     return now.kind == NO_MEMORY ? err->status == B2C_E_MEMORY
-                                 : err->status == B2C_E_IO && err->sys_errno == now.kind;
+                                 : err->status == B2C_E_IO && err->sys_errno == why;
 }
 
 /* What is stored, with no faults any more; nothing there is empty content. */
@@ -228,13 +248,13 @@ static void run_once(plan *p, const scenario *sc, uint8_t storage, uint8_t level
 
 static void run_all(const scenario *sc, uint8_t storage, unsigned every)
 {
-    static const int kinds[] = { ENOSPC, EIO, EINTR, SHORT_WRITE, NO_MEMORY };
+    static const int kinds[] = { ENOSPC, EIO, EINTR, SHORT_WRITE, HALF_WRITE, NO_MEMORY };
     static plan p;
     p = (plan){ .reports = 0 };
     now = (fault){ .kind = 0 };
     run_once(&p, sc, storage, B2C_DURABILITY_COMMIT);
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-        for (int lasts = 0; lasts < 2; lasts++) {
+        for (int lasts = 0; lasts <= (kinds[i] != HALF_WRITE); lasts++) {
             uint64_t n = 0;
             do {
                 n += n == 0 ? 1 : every;
