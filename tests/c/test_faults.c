@@ -167,6 +167,19 @@ static void check_stored(plan *p, int first, int k, const uint8_t *extra)
     content_free(&more);
 }
 
+/* What the handle shows after a failure is the old state or the new one as well. */
+static void check_shown(plan *p, int k)
+{
+    content found = { { 0 }, 0 };
+    b2c_error err = { 0 };
+    if (content_of(p->w.s, p->w.ctx, &found, &err) != B2C_OK) {
+        report(p, k, "the handle cannot be read", &err);
+    } else if (!content_equal(&found, &p->states[k - 1]) && !content_equal(&found, &p->states[k])) {
+        report(p, k, "the handle shows neither the old nor the new state", &err);
+    }
+    content_free(&found);
+}
+
 static int is_write(b2i_io_call call)
 {
     return call == B2I_CALL_WRITE || call == B2I_CALL_TRUNCATE || call == B2I_CALL_SYNC;
@@ -181,6 +194,7 @@ static void check_failure(plan *p, int k, step kind)
         report(p, k, "another failure than the injected one", &p->w.err);
     }
     if (p->w.s != NULL) {
+        check_shown(p, k);
         int says_so = now.kind != NO_MEMORY && is_write(now.call) && kind != COMPACT;
         arm(now.lasts);
         b2c_status st = world_append(&p->w);

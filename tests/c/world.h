@@ -199,9 +199,16 @@ typedef enum step {
     ND_WRITE,
     ND_GROW,
     ND_SHRINK,
+    ND_APPEND,
+    ND_PLACES,
+    MADE,
+    META_ADD,
+    INSERT_CHUNK,
+    UPDATE_CHUNK,
     UNCHECKED,
     CHECKED,
     COPY,
+    COPY_SOME,
     FLUSH,
     SETTLE,
     COMPACT,
@@ -297,6 +304,17 @@ static const scenario scenarios[] = {
     { .name = "resize and compact",
       .steps = { ARRAY, ND_SHRINK, COMPACT, ND_GROW, ND_WRITE, COMPACT, ND_SHRINK, CLOSE },
       .is_array = 1 },
+    { .name = "append to an array",
+      .steps = { ARRAY, ND_APPEND, ND_PLACES, ND_SHRINK, ND_APPEND, FLUSH, ND_PLACES, ND_APPEND,
+                 CLOSE },
+      .is_array = 1 },
+    { .name = "ready chunks",
+      .steps = { BASE, INSERT_CHUNK, UPDATE_CHUNK, APPEND, UPDATE_CHUNK, INSERT_CHUNK, FLUSH,
+                 INSERT_CHUNK, CLOSE } },
+    { .name = "metadata before chunks",
+      .steps = { CREATE, CLOSE, RECORDED, OPEN, META_ADD, META, VLMETA_SET, APPEND, CLOSE } },
+    { .name = "from elsewhere",
+      .steps = { BASE, MADE, COPY_SOME, UPDATE, MADE, FLUSH, COPY_SOME, CLOSE } },
     { .name = "large",
       .steps = { BASE, APPEND, APPEND, UPDATE, APPEND, APPEND, UPDATE, APPEND, APPEND, UPDATE,
                  DELETE, UPDATE, APPEND, CLOSE },
@@ -476,9 +494,10 @@ static inline b2c_status world_reorder(world *w, uint64_t n)
     return b2c_schunk_reorder(w->s, order, n, &w->err);
 }
 
-/* Chunks of a super-chunk in memory. */
-static inline b2c_status world_copy(world *w)
+/* Chunks of a super-chunk in memory: all, or some in another order. */
+static inline b2c_status world_copy(world *w, step kind)
 {
+    static const uint64_t some[] = { 1, 0, 1 };
     b2c_schunk_params p;
     b2c_schunk *from;
     b2c_schunk_params_init(&p);
@@ -489,7 +508,8 @@ static inline b2c_status world_copy(world *w)
     for (int i = 0; i < 2 && st == B2C_OK; i++) {
         st = b2c_schunk_append(from, w->ctx, new_data(w, w->chunk_len), w->chunk_len, &w->err);
         if (st == B2C_OK && i == 1) {
-            st = b2c_schunk_copy_chunks(from, w->s, &w->err);
+            st = kind == COPY ? b2c_schunk_copy_chunks(from, w->s, &w->err)
+                              : b2c_schunk_copy_some(from, some, 3, w->s, &w->err);
         }
         if (st != B2C_OK || i == 1) {
             b2c_schunk_free(from);
@@ -537,6 +557,34 @@ static inline b2c_status world_special_step(world *w, step kind, uint64_t n)
     }
 }
 
+/* The data of a block that nobody has given. */
+static inline int world_make(void *user, const b2c_block *block, const void *src, void *dst,
+                             size_t n)
+{
+    (void)block;
+    (void)src;
+    memcpy(dst, new_data(user, n), n);
+    return 0;
+}
+
+/* A chunk that is compressed already. */
+static inline b2c_status world_chunk_step(world *w, step kind, uint64_t nchunks)
+{
+    uint8_t chunk[SMALL_CHUNK + B2C_HEADER_LEN];
+    size_t len = 0;
+    b2c_cparams cp;
+    b2c_cparams_init(&cp);
+    cp.typesize = TYPESIZE;
+    b2c_status st = b2c_compress(w->ctx, &cp, new_data(w, SMALL_CHUNK), SMALL_CHUNK, chunk,
+                                 sizeof chunk, &len, &w->err);
+    if (st != B2C_OK) {
+        return st;
+    }
+    uint64_t at = w->seed % nchunks;
+    return kind == INSERT_CHUNK ? b2c_schunk_insert_chunk(w->s, at, chunk, len, &w->err)
+                                : b2c_schunk_update_chunk(w->s, at, chunk, len, &w->err);
+}
+
 static inline b2c_status world_data_step(world *w, step kind, uint64_t nchunks, uint64_t nbytes)
 {
     size_t n = w->chunk_len, part = n * 2 / 5;
@@ -571,6 +619,17 @@ static inline b2c_status world_vlblocks(world *w)
     return b2c_schunk_append_vlblocks(w->s, w->ctx, blocks, lens, 3, &w->err);
 }
 
+/* Single items of several chunks. */
+static inline b2c_status world_nd_places(world *w, const b2c_nd *nd)
+{
+    const uint64_t coords[] = { 0, 0, nd->shape[0] - 1, 2, 2, nd->shape[1] - 1 };
+    const b2c_nd_places places = {
+        .size = sizeof places, .naxes = 2, .axes = { 0, 1 }, .nplaces = 3, .coords = coords
+    };
+    return b2c_nd_write_places(w->s, w->ctx, nd, &places, new_data(w, 3 * TYPESIZE), 3 * TYPESIZE,
+                               &w->err);
+}
+
 /* A box across chunks, some of which it holds all items of; another shape. */
 static inline b2c_status world_nd_step(world *w, step kind)
 {
@@ -580,6 +639,13 @@ static inline b2c_status world_nd_step(world *w, step kind)
     b2c_status st = b2c_nd_from_schunk(w->s, &nd, &w->err);
     if (st != B2C_OK) {
         return st;
+    }
+    if (kind == ND_PLACES) {
+        return world_nd_places(w, &nd);
+    }
+    if (kind == ND_APPEND) {
+        size_t len = (size_t)(8 * nd.shape[1] * TYPESIZE);
+        return b2c_nd_append(w->s, w->ctx, &nd, 0, 8, new_data(w, len), len, &w->err);
     }
     if (kind != ND_WRITE) {
         return b2c_nd_resize(w->s, w->ctx, &nd, kind == ND_GROW ? large : small, &w->err);
@@ -624,12 +690,22 @@ static inline b2c_status world_step(world *w, step kind)
     case ND_WRITE:
     case ND_GROW:
     case ND_SHRINK:
+    case ND_APPEND:
+    case ND_PLACES:
         return world_nd_step(w, kind);
     case UNCHECKED:
     case CHECKED:
         return b2c_schunk_set_checksums(w->s, kind == CHECKED, 1, &w->err);
     case COPY:
-        return world_copy(w);
+    case COPY_SOME:
+        return world_copy(w, kind);
+    case MADE:
+        return b2c_schunk_fill(w->s, w->ctx, w->chunk_len * 2, world_make, w, &w->err);
+    case META_ADD:
+        return b2c_schunk_meta_add(w->s, "added", "\xC4\3abc", 5, &w->err);
+    case INSERT_CHUNK:
+    case UPDATE_CHUNK:
+        return world_chunk_step(w, kind, info.nchunks);
     case FLUSH:
         return b2c_schunk_flush(w->s, &w->err);
     case SETTLE:
