@@ -700,7 +700,7 @@ B2C_API B2C_MUST_USE b2c_status b2c_schunk_set_checksums(b2c_schunk *schunk, int
  * Edits between b2c_schunk_begin() and b2c_schunk_commit() become the stored state together;
  * b2c_schunk_rollback(), and closing, forget them.  B2C_E_ARGUMENT when a transaction is open
  * already, or none is; and when one of several chunks failed after some of them had been changed:
- * the commit rolls back then.
+ * the commit rolls back then, as it does after a write that failed (B2C_E_READ_ONLY).
  */
 B2C_API B2C_MUST_USE b2c_status b2c_schunk_begin(b2c_schunk *schunk, b2c_error *err);
 B2C_API B2C_MUST_USE b2c_status b2c_schunk_commit(b2c_schunk *schunk, b2c_error *err);

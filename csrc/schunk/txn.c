@@ -109,6 +109,11 @@ b2c_status b2i_schunk_commit(b2c_schunk *s, b2c_error *err)
         return b2i_fail(err, B2C_E_ARGUMENT, B2C_NO_OFFSET,
                         "an edit in the transaction failed halfway: none of it is stored");
     }
+    b2c_status st = b2i_schunk_check_writable(s, err); /* an edit may have failed for good */
+    if (st != B2C_OK) {
+        b2i_schunk_rollback(s);
+        return st;
+    }
     end(s);
     return b2i_schunk_edited(s, B2I_COMMIT_NOW, err);
 }

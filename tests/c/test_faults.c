@@ -283,6 +283,88 @@ static void run_all(const scenario *sc, uint8_t storage, unsigned every)
     }
 }
 
+/* ---- transactions that go on ---- */
+
+static void take_content(plan *p, content *out)
+{
+    b2c_error err = { 0 };
+    if (content_of(p->w.s, p->w.ctx, out, &err) != B2C_OK) {
+        report(p, 0, "the handle cannot be read", &err);
+    }
+}
+
+/*
+ * An edit with the present fault between two appends, and the commit.  What is shown and stored is
+ * the state before the transaction, or the one after all edits that did not fail.
+ */
+static void run_inside(plan *p, step kind)
+{
+    content old = { { 0 }, 0 }, before = { { 0 }, 0 }, found = { { 0 }, 0 };
+    b2c_error err = { 0 };
+    b2c_status st = world_open(&p->w);
+    take_content(p, &old);
+    st = st == B2C_OK ? b2c_schunk_begin(p->w.s, &err) : st;
+    st = st == B2C_OK ? world_append(&p->w) : st;
+    take_content(p, &before);
+    arm(1);
+    b2c_status failed = world_step(&p->w, kind);
+    arm(0);
+    if (failed == B2C_OK) {
+        take_content(p, &before);
+    } else if (!is_injected(&p->w.err)) {
+        report(p, kind, "another failure than the injected one", &p->w.err);
+    }
+    b2c_status goes_on = world_append(&p->w);
+    content_append(&before, p->w.data, p->w.chunk_len, &found);
+    content_copy(&found, &before);
+    st = st == B2C_OK ? b2c_schunk_commit(p->w.s, &err) : st;
+    content *expected = st == B2C_OK && goes_on == B2C_OK ? &before : &old;
+    take_content(p, &found);
+    if (!content_equal(&found, expected)) {
+        report(p, kind, "the handle shows half a transaction", &err);
+    }
+    (void)!world_close(&p->w);
+    if (!read_stored(p, B2C_OPEN_READ, &p->w.s, &found, &err)) {
+        report(p, kind, "it cannot be read", &err);
+    } else if (!content_equal(&found, expected)) {
+        report(p, kind, "half a transaction is stored", &err);
+    }
+    content_free(&old);
+    content_free(&before);
+    content_free(&found);
+}
+
+static void run_transactions(uint8_t storage, unsigned every)
+{
+    static const step kinds[] = { APPEND_ZEROS,  APPEND_SHORT, INSERT,       UPDATE,
+                                  UPDATE_SHORT,  UPDATE_VALUE, DELETE,       REORDER,
+                                  FILL,          FILL_VALUE,   VLMETA_SET,   VLMETA_GROW,
+                                  VLMETA_DELETE, META,         WRITE,        WRITE_END,
+                                  TRUNCATE,      CLEAR,        VLBLOCKS,     MADE,
+                                  COPY,          COPY_SOME,    INSERT_CHUNK, UPDATE_CHUNK };
+    static const scenario base = { .name = "transaction" };
+    static const step first[] = { CREATE, APPEND, APPEND, APPEND_ZEROS, APPEND, VLMETA_SET, CLOSE };
+    static plan p;
+    p = (plan){ .reports = 0 };
+    for (size_t i = 0; i < 2 * (sizeof kinds / sizeof *kinds); i++) {
+        uint64_t n = 0;
+        do {
+            n += n == 0 ? 1 : every;
+            nruns++;
+            now = (fault){ .kind = 0 };
+            world_init(&p.w, &base, path, storage, B2C_DURABILITY_PROCESS);
+            for (size_t k = 0; k < sizeof first / sizeof *first; k++) {
+                CHECK_EQ(world_step(&p.w, first[k]), B2C_OK);
+            }
+            now = (fault){ .kind = i % 2 == 0 ? EIO : NO_MEMORY, .at = n };
+            run_inside(&p, kinds[i / 2]);
+            world_free(&p.w);
+            remove_path(root);
+            (void)mkdir(root, 0777);
+        } while (now.fired);
+    }
+}
+
 int main(int argc, char **argv)
 {
     make_root(root, sizeof root);
@@ -295,6 +377,10 @@ int main(int argc, char **argv)
                 run_all(&scenarios[i], B2C_STORAGE_DIR, world_every());
             }
         }
+    }
+    if (argc < 2 || strcmp(argv[1], "transaction") == 0) {
+        run_transactions(B2C_STORAGE_FILE, world_every());
+        run_transactions(B2C_STORAGE_DIR, world_every());
     }
     b2i_io_hook = NULL;
     remove_path(root);
