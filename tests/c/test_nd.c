@@ -443,6 +443,31 @@ static void test_resize(void)
     }
 }
 
+/* Arrays whose frame says that chunks have several sizes, or has another type size. */
+static void test_resize_odd(void)
+{
+    b2c_nd nd = { sizeof nd, 2, 12, { 8, 9 }, { 3, 5 }, { 3, 5 } }; /* chunks of 180 bytes */
+    const uint64_t shapes[][2] = { { 13, 7 }, { 2, 21 }, { 0, 4 }, { 5, 30 } };
+    for (int is_odd = 0; is_odd < 3; is_odd++) {
+        model m = { .nd = nd, .s = new_array(&nd), .items = malloc(8 * 9 * 12) };
+        fill(m.items, 8 * 9 * 12);
+        CHECK_EQ(b2c_nd_append_chunks(m.s, ctx, &nd, 0, 6, m.items, 8 * 9 * 12, NULL), B2C_OK);
+        if (is_odd == 1) {
+            CHECK_EQ(b2c_schunk_insert(m.s, ctx, 2, "short", 5, NULL), B2C_OK);
+            CHECK_EQ(b2c_schunk_delete_chunk(m.s, 2, NULL), B2C_OK);
+            CHECK(m.s->now.ends != NULL);
+        }
+        if (is_odd == 2) {
+            m.s->now.cparams.typesize = 8;
+        }
+        for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+            resize(&m, shapes[i]);
+            check_model(&m);
+        }
+        free_model(&m);
+    }
+}
+
 /* Also where something has been cut off. */
 static void test_append(void)
 {
@@ -1119,6 +1144,7 @@ int main(void)
     test_missing_chunk();
     test_write();
     test_resize();
+    test_resize_odd();
     test_append();
     test_chunks_that_do_not_fit();
     test_resize_errors();
