@@ -41,6 +41,7 @@ from .sources import OfArrays
 _ND_KEYWORDS = ("chunks", "blocks", "cparams", "dparams", "meta", "storage", "device")
 _KEYWORDS = tuple(dict.fromkeys((*_ND_KEYWORDS, *params.field_names(Keeping), "path")))
 _SLOW_CODECS = (Codec.ZLIB.value, Codec.ZSTD.value)  # at decoding
+_FEW_CHUNKS = 1000  # of arrays whose index each edit outside of a transaction may copy
 _LEAST_FITTED = 1 << 20  # bytes of an array; smaller ones are not looked at
 _NOISY_RATIO, _REGULAR_RATIO = 3, 12  # below the first, above the second
 _DEFAULT_FILTERS = [0, 0, 0, 0, 0, Filter.SHUFFLE.value]
@@ -190,8 +191,8 @@ class Sources:
         SourceChangedError when a source has come to show another state.
         """
         array = new_array(shape, dtype, kwargs, look_at)
-        nchunks = array._nchunks()
-        with array.schunk.being_made(*self._schunks, nchunks=nchunks):
+        is_brief = array._nchunks() <= _FEW_CHUNKS
+        with array.schunk.being_made(*self._schunks, is_brief=is_brief):
             try:
                 fill(array)
             except Exception:

@@ -48,7 +48,6 @@ if TYPE_CHECKING:
 
 DEFAULT_CHUNKSIZE = 1 << 24  # without data
 MAX_DEFAULT_CHUNKSIZE = 1 << 28  # with data: one chunk up to here
-_FEW_CHUNKS = 1000  # whose index edits outside of transactions may copy each time
 ARRAY_META = ("b2nd", "caterva")  # metalayers that make a super-chunk an array
 
 T = TypeVar("T")
@@ -170,13 +169,11 @@ class SChunk(Pickled, Callbacks, VLBlocks, Explained):
         self._create(storage, Recipe.of(chunksize, *cparams, metas), dparams)
         if source is None and storage.path is None and not vlmeta:
             return
-        if source is not None and storage.path is None and 0 < len(source) <= chunksize and not vlmeta:
-            self.append_data(data)  # which is all or nothing by itself
-            return
-        with self.being_made():
+        with self.being_made(is_brief=True):
             if source is not None:
-                for at in range(0, len(source), chunksize):
-                    self._append(source + at, min(chunksize, len(source) - at))
+                view = memoryview(ffi.buffer(source))
+                for at in range(0, len(view), chunksize):
+                    self.append_data(view[at : at + chunksize])
             for name, value in vlmeta.items():
                 self.vlmeta[name] = value
 
@@ -285,15 +282,15 @@ class SChunk(Pickled, Callbacks, VLBlocks, Explained):
             self.cparams = given
 
     @block
-    def being_made(self, *sources: Editing, nchunks: int | None = None) -> Iterator[None]:
+    def being_made(self, *sources: Editing, is_brief: bool = False) -> Iterator[None]:
         """Give a new super-chunk its contents, all at once; when the body raises, what was there stays.
 
         sources : what the body reads; those with a lock file are held if this one has one, too
-        nchunks : how many chunks it will have, if that is known
+        is_brief : whether chunks are only appended, or few enough that each edit may copy their index
         """
         held = [source for source in sources if source.locking and self.locking]
         try:
-            if self.urlpath is None and nchunks is not None and nchunks <= _FEW_CHUNKS:
+            if self.urlpath is None and is_brief:
                 yield  # without a transaction: nobody sees it before, and it is closed when that fails
                 return
             with self.taking_from(*held):
