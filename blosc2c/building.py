@@ -44,6 +44,8 @@ _SLOW_CODECS = (Codec.ZLIB.value, Codec.ZSTD.value)  # at decoding
 _FEW_CHUNKS = 1000  # of arrays whose index each edit outside of a transaction may copy
 _LEAST_FITTED = 1 << 20  # bytes of an array; smaller ones are not looked at
 _NOISY_RATIO, _REGULAR_RATIO = 3, 12  # below the first, above the second
+_TYPICAL = 2 / 3  # of the way through an array: less often a special place, as zero, than its middle
+_FAR_NBYTES = 160 << 10  # of blocks of what repeats farther away than shorter ones reach
 _DEFAULT_FILTERS = [0, 0, 0, 0, 0, Filter.SHUFFLE.value]
 _TEXT_METAS = [0, 0, 0, 0, 0, 4]  # bytes of a code point, for the shuffle
 PARTS = ("chunks", "blocks")
@@ -74,7 +76,7 @@ def new_array(shape: Any, dtype: Any, kwargs: Mapping[str, Any], source: Any = N
         seen = some if compiled.codec < Codec.NDLZ.value else b""  # others may need the shape
         compiled, nthreads = params.compiled_for(_for_texts(dict(cparams or {}), dt, seen), dt.itemsize)
     if some and fits_blocks:
-        blocks = _fitting_blocks(some, dt, chunks, blocks)
+        blocks = _fitting_blocks(source, some, shape, dt, chunks, blocks)
     text = to_text(dt).encode()
     told = bytes(ffi.buffer(compiled))
     nd, recipe = _designed(shape, chunks, blocks, dt.itemsize, text, extension_name(dt), told, nthreads)
@@ -145,29 +147,50 @@ def of_items(shape: Shape, dtype: np.dtype[Any]) -> tuple[Shape, np.dtype[Any]]:
     return to_shape((*shape, *inner)), base
 
 
+def _block_at(source: Any, shape: Shape, dtype: np.dtype[Any], blocks: Shape, place: float) -> bytes:
+    """The items of one block of an array, from its first (0) to its last one (1)."""
+    lengths = [min(n, b) for n, b in zip(shape, blocks, strict=True)]
+    starts = [int((n - length) * place) for n, length in zip(shape, lengths, strict=True)]
+    box = tuple(slice(at, at + length) for at, length in zip(starts, lengths, strict=True))
+    return np.asarray(source[box], dtype).tobytes()
+
+
 def _some_blocks(source: Any, shape: Shape, dtype: np.dtype[Any], blocks: Shape) -> bytes:
     """The items of three blocks: at both ends, and in the middle."""
-    lengths = [min(n, b) for n, b in zip(shape, blocks, strict=True)]
-    some = b""
-    for k in range(3):
-        starts = [(n - length) * k // 2 for n, length in zip(shape, lengths, strict=True)]
-        box = tuple(slice(at, at + length) for at, length in zip(starts, lengths, strict=True))
-        some += np.asarray(source[box], dtype).tobytes()
-    return some
+    return b"".join(_block_at(source, shape, dtype, blocks, place) for place in (0, 0.5, 1))
 
 
-def _fitting_blocks(some: bytes, dtype: np.dtype[Any], chunks: Shape, blocks: Shape) -> Shape:
+def _fitting_blocks(
+    source: Any, some: bytes, shape: Shape, dtype: np.dtype[Any], chunks: Shape, blocks: Shape
+) -> Shape:
     """Shorter blocks for data that hardly shrink, longer ones for the most regular; docs/partition.md."""
-    quick = CParams(Codec.BLOSCLZ, typesize=min(dtype.itemsize, 255), nthreads=1)
-    ratio = len(some) / len(compress2(some, cparams=quick))
-    if ratio > _REGULAR_RATIO:
-        fitting = choose_blocks(chunks, dtype.itemsize, 2 * block_nbytes(dtype.itemsize), whole_part)
+    usual = block_nbytes(dtype.itemsize)
+    ratio = len(some) / _quick_size(some, dtype)
+    long, longest = (
+        choose_blocks(chunks, dtype.itemsize, nbytes, whole_part) for nbytes in (2 * usual, _FAR_NBYTES)
+    )
+    if ratio >= _NOISY_RATIO and _repeats_far(_block_at(source, shape, dtype, longest, _TYPICAL), dtype):
+        fitting = longest
+    elif ratio > _REGULAR_RATIO:
+        fitting = long
     elif ratio < _NOISY_RATIO and dtype.itemsize > 1:
         fitting = choose_blocks(chunks, dtype.itemsize, short_block_nbytes(dtype.itemsize))
     else:
         return blocks
     fits = fill_as_well(fitting, blocks, chunks) and fits_format(chunks, fitting, dtype.itemsize)
     return fitting if fits else blocks
+
+
+def _quick_size(some: bytes, dtype: np.dtype[Any], blocksize: int = 0) -> int:
+    quick = CParams(Codec.BLOSCLZ, typesize=min(dtype.itemsize, 255), nthreads=1, blocksize=blocksize)
+    return len(compress2(some, cparams=quick))
+
+
+def _repeats_far(some: bytes, dtype: np.dtype[Any]) -> bool:
+    """Whether one block shrinks by a sixth more than its halves do."""
+    half = len(some) // dtype.itemsize // 2 * dtype.itemsize
+    whole, halves = (_quick_size(some, dtype, nbytes) for nbytes in (len(some), half))
+    return whole < halves - halves // 6
 
 
 class Sources:

@@ -546,14 +546,20 @@ def test_default_chunks_are_joined_as_they_are_stored():
         ("noise", "c16", (4, 2000)),
         ("regular", "c16", (8, 2000)),
         ("regular", "f4", (10, 2000)),
+        ("far", "c16", (5, 2000)),
+        ("far", "f4", (20, 2000)),
+        ("far", "u1", (80, 2000)),
         ("between", "f4", (8, 2000)),
     ],
 )
 def test_blocks_fit_the_data(name, dtype, blocks):
     """What docs/partition.md promises; a change makes other files."""
-    a = np.arange(4 * 10**6).reshape(2000, 2000)
-    if name != "regular":
-        a = np.random.default_rng(0).integers(0, 1 << 20, a.shape) * (a % 32 == 0 if name == "between" else 1)
+    a = np.arange(4 * 10**6).reshape(2000, 2000)  # each byte repeats itself farther away than the one before
+    rng = np.random.default_rng(0)
+    if name == "regular":
+        a = np.repeat(rng.integers(0, 1 << 20, (2000, 10)), 200, axis=1)
+    elif name != "far":
+        a = rng.integers(0, 1 << 20, a.shape) * (a % 32 == 0 if name == "between" else 1)
     a = a.astype(dtype)
     b = b2.asarray(a)
     assert b.blocks == blocks
@@ -585,8 +591,8 @@ def test_blocks_fit_where_they_may(monkeypatch):
 
 
 def test_blocks_fit_rules_and_tall_arrays():
-    assert b2.arange(10**6).blocks == (15625,)
-    assert b2.linspace(0, 1, 10**6).blocks == (8000,)
+    assert b2.arange(10**6).blocks == (20000,)
+    assert b2.linspace(0, 1, 10**6).blocks == (20000,)
     noise = np.random.default_rng(0).integers(0, 1 << 20, (10**6, 3), "i4")
     assert b2.asarray(noise).blocks == (2718, 3)
     assert b2.asarray(noise.T).chunks == b2.compute_chunks_blocks((3, 10**6), dtype="i4")[0]
