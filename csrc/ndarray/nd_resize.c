@@ -101,6 +101,7 @@ static b2c_status change_grid(const resizing *r, b2c_error *err)
     remove_chunks(r);
     make_regular(r);
     add_chunks(r);
+    r->s->edits++; /* who fails after this has failed halfway */
     bool is_stored = !b2i_state_fits_index(&r->s->now, &head);
     return is_stored ? store_zeros(r, b2i_span_of(chunk, len), err) : B2C_OK;
 }

@@ -759,6 +759,33 @@ static void test_resize_in_transaction(void)
     free_model(&m);
 }
 
+/* Zeros that the index cannot tell are stored one by one: a transaction ends where that fails. */
+static void test_resize_of_stored_zeros(void)
+{
+    b2c_nd nd = { sizeof nd, 2, 12, { 8, 9 }, { 3, 5 }, { 3, 5 } }; /* chunks of 180 bytes */
+    const uint64_t shape[] = { 13, 21 };
+    model m = { .nd = nd, .s = new_array(&nd), .items = malloc(8 * 9 * 12) };
+    b2c_status st = B2C_E_MEMORY;
+    fill(m.items, 8 * 9 * 12);
+    CHECK_EQ(b2c_nd_append_chunks(m.s, ctx, &nd, 0, 6, m.items, 8 * 9 * 12, NULL), B2C_OK);
+    m.s->now.cparams.typesize = 8;
+    for (uint64_t n = 1; st == B2C_E_MEMORY; n++) {
+        CHECK_EQ(b2c_schunk_begin(m.s, NULL), B2C_OK);
+        b2i_alloc_fail_at(n, true);
+        st = b2c_nd_resize(m.s, ctx, &m.nd, shape, NULL);
+        b2i_alloc_fail_at(0, false);
+        if (b2c_schunk_commit(m.s, NULL) == B2C_OK) {
+            CHECK_EQ(b2c_nd_check_chunks(m.s, &m.nd, NULL), B2C_OK);
+        }
+        if (st != B2C_OK) {
+            CHECK_EQ(st, B2C_E_MEMORY);
+            check_model(&m);
+        }
+    }
+    CHECK_EQ(st, B2C_OK);
+    free_model(&m);
+}
+
 /* Random places along some dimensions of a model, and a box along the others. */
 typedef struct place_list {
     b2c_nd_places p;
@@ -1152,6 +1179,7 @@ int main(void)
     test_columns_of_any_step_and_kind();
     test_all_or_nothing();
     test_resize_in_transaction();
+    test_resize_of_stored_zeros();
     test_places();
     test_places_of_nothing();
     test_items();
