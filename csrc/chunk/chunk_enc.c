@@ -586,9 +586,8 @@ b2c_status b2i_chunk_encode(b2c_ctx *ctx, const b2c_cparams *cparams, const b2i_
     uint32_t nworkers;
     B2I_TRY(b2i_cparams_check(cparams, err));
     if (src.n > B2C_MAX_CHUNK_NBYTES) {
-        return b2i_fail_sizes(err, B2C_E_LIMIT, B2C_NO_OFFSET,
-                              "a chunk holds at most 2147483615 bytes", B2C_MAX_CHUNK_NBYTES,
-                              src.n);
+        return b2i_fail_sizes(err, B2C_E_LIMIT, B2C_NO_OFFSET, "the data is too large for a chunk",
+                              B2C_MAX_CHUNK_NBYTES, src.n);
     }
     B2I_TRY(b2i_ctx_prepare(ctx, 1, &nworkers, err));
     b2i_plan p = plan_blocks(cparams, site == NULL ? &alone : site, src);

@@ -55,9 +55,8 @@ static b2c_status check_special(const b2c_cparams *cparams, uint8_t kind, uint64
                               "the kind of special value must be from 1 to 4");
     }
     if (nbytes > B2C_MAX_CHUNK_NBYTES) {
-        return b2i_fail_sizes(err, B2C_E_LIMIT, B2C_NO_OFFSET,
-                              "a chunk holds at most 2147483615 bytes", B2C_MAX_CHUNK_NBYTES,
-                              nbytes);
+        return b2i_fail_sizes(err, B2C_E_LIMIT, B2C_NO_OFFSET, "the data is too large for a chunk",
+                              B2C_MAX_CHUNK_NBYTES, nbytes);
     }
     if (nbytes % cparams->typesize != 0) {
         return b2i_fail_field(err, B2C_E_ARGUMENT, B2C_NO_OFFSET, "nbytes",

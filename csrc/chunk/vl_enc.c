@@ -2,6 +2,7 @@
  * vl_enc.c: several buffers to one chunk, each a block of its own size.
  * SPDX-License-Identifier: BSD-3-Clause
  */
+#include "checked.h"
 #include "chunk_enc.h"
 
 /* Bytes that a chunk of these blocks needs at most, if it has no dictionary. */
@@ -18,8 +19,7 @@ static size_t bound_of(const b2i_span *blocks, uint32_t nblocks)
 static b2c_status check_blocks(const b2i_span *blocks, size_t nblocks, size_t *total,
                                b2c_error *err)
 {
-    const uint64_t limit = B2C_MAX_CHUNK_NBYTES - 8; /* before the last one */
-    uint64_t n = 0;
+    uint64_t n = 0; /* with what tells where they are and how long */
     if (nblocks == 0) {
         return b2i_fail_field(err, B2C_E_ARGUMENT, B2C_NO_OFFSET, "nblocks",
                               "a chunk has at least one block");
@@ -31,12 +31,12 @@ static b2c_status check_blocks(const b2i_span *blocks, size_t nblocks, size_t *t
             b2i_err_block(err, (int64_t)i);
             return B2C_E_ARGUMENT;
         }
-        if (n > limit || blocks[i].n > limit - n) {
+        n = b2i_add_most(n, b2i_add_most(blocks[i].n, 8));
+        if (n > B2C_MAX_CHUNK_NBYTES) {
             return b2i_fail_sizes(err, B2C_E_LIMIT, B2C_NO_OFFSET,
                                   "the blocks are too large or too many for a chunk",
-                                  B2C_MAX_CHUNK_NBYTES, blocks[i].n);
+                                  B2C_MAX_CHUNK_NBYTES, n);
         }
-        n += (uint64_t)blocks[i].n + 8;
     }
     *total = (size_t)(n - 8 * (uint64_t)nblocks);
     return B2C_OK;

@@ -250,10 +250,10 @@ b2c_status b2i_schunk_fill(b2c_schunk *s, b2c_ctx *ctx, uint64_t nbytes, b2i_hoo
         return b2i_fail_field(err, B2C_E_ARGUMENT, B2C_NO_OFFSET, "chunksize",
                               "the super-chunk has no chunksize");
     }
-    uint64_t room = (B2I_MAX_NCHUNKS - s->now.nchunks) * (uint64_t)s->now.chunksize;
-    if (nbytes > room) {
-        return b2i_fail_sizes(err, B2C_E_LIMIT, B2C_NO_OFFSET, "these are too many chunks", room,
-                              nbytes);
+    uint64_t nchunks = s->now.nchunks + b2i_ceil_div(nbytes, (uint64_t)s->now.chunksize);
+    if (nchunks > B2I_MAX_NCHUNKS) {
+        return b2i_fail_sizes(err, B2C_E_LIMIT, B2C_NO_OFFSET, "a frame cannot have more chunks",
+                              B2I_MAX_NCHUNKS, nchunks);
     }
     write_job j = { .s = s, .ctx = ctx };
     b2i_steps steps;

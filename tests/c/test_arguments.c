@@ -794,6 +794,7 @@ static void test_plugins(void)
     REFUSED(b2c_schunk_fill(s, NULL, 4, copy, NULL, &err));
     REFUSED(b2c_schunk_fill(s, ctx, 4, NULL, NULL, &err));
     FAILS(B2C_E_LIMIT, b2c_schunk_fill(s, ctx, huge, copy, NULL, &err));
+    CHECK(err.expected < err.actual && err.actual < huge / CHUNK + 100); /* chunks */
 }
 
 static void test_vlblocks(void)

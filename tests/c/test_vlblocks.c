@@ -157,6 +157,10 @@ static void test_arguments(void)
     CHECK_EQ(b2c_vlcompress(serial, &cp, blocks, huge, 3, chunk, CAP, &len, &err), B2C_E_LIMIT);
     CHECK_EQ(b2c_vlcompress(serial, &cp, blocks, lens, SIZE_MAX, chunk, CAP, &len, &err),
              B2C_E_LIMIT);
+    const size_t together[] = { 5, B2C_MAX_CHUNK_NBYTES - 34, 6 }; /* and 8 for each */
+    CHECK_EQ(b2c_vlcompress(serial, &cp, blocks, together, 3, chunk, CAP, &len, &err), B2C_E_LIMIT);
+    CHECK_EQ(err.expected, B2C_MAX_CHUNK_NBYTES);
+    CHECK_EQ(err.actual, B2C_MAX_CHUNK_NBYTES + 1);
     CHECK_EQ(b2c_vlcompress(serial, &cp, with_null, lens, 3, chunk, CAP, &len, &err),
              B2C_E_ARGUMENT);
     CHECK_EQ(b2c_vlcompress(serial, &cp, NULL, lens, 3, chunk, CAP, &len, &err), B2C_E_ARGUMENT);
