@@ -223,13 +223,22 @@ class Editing(Reading):
         nchunks = self.handle.calls.fill_special(nbytes, kind, item)
         if type(nchunks) is not int:
             check_call(nchunks, self.urlpath)
-            nchunks = self._edit(lib.b2c_schunk_fill_special, nbytes, kind, item or ffi.NULL)
+            nchunks = self._edit_special(lib.b2c_schunk_fill_special, nbytes, kind, item)
         return nchunks
 
     def update_special(self, nchunk: int, special_value: SpecialValue, value: Any = None) -> int:
         """Replace chunk `nchunk` by special values, see fill_special(); returns nchunks."""
         kind, item = self._special(special_value, value)
-        return self._edit(lib.b2c_schunk_update_special, self._number(nchunk), kind, item or ffi.NULL)
+        return self._edit_special(lib.b2c_schunk_update_special, self._number(nchunk), kind, item)
+
+    def _edit_special(self, function: Any, number: int, kind: int, item: bytes | None) -> int:
+        def edit(ptr: Any, err: Any) -> int:
+            if item is not None:  # other threads may have changed the typesize
+                _check_item(item, self.c_info(ptr).typesize)
+            status: int = function(ptr, number, kind, item or ffi.NULL, err)
+            return status
+
+        return self._edit(edit)
 
     # ---- items -------------------------------------------------------------
 
@@ -413,6 +422,11 @@ def _item(value: Any, typesize: int) -> bytes:
     if isinstance(value, float | complex) and len(item) != typesize:
         # numpy.float64 is a float too, numpy.complex128 a complex.
         return _item(complex(value) if isinstance(value, complex) else float(value), typesize)
+    _check_item(item, typesize)
+    return item
+
+
+def _check_item(item: bytes, typesize: int) -> None:
     if len(item) != typesize:
         raise ParameterError(
             f"value has {len(item)} bytes, an item {typesize}",
@@ -420,4 +434,3 @@ def _item(value: Any, typesize: int) -> bytes:
             expected=typesize,
             actual=len(item),
         )
-    return item

@@ -371,14 +371,16 @@ static PyObject *fill_special(PyObject *o, PyObject *const *args, Py_ssize_t nar
 {
     uint64_t nbytes, kind;
     char *item = NULL;
+    Py_ssize_t len = 0;
     size_t nchunks = 0;
     b2c_error err;
     if (nargs != 3 || !get_number(args[0], &nbytes) || !get_number(args[1], &kind) || kind > 255 ||
-        (args[2] != Py_None && PyBytes_AsStringAndSize(args[2], &item, &(Py_ssize_t){ 0 }) != 0)) {
+        (args[2] != Py_None && PyBytes_AsStringAndSize(args[2], &item, &len) != 0)) {
         return b2i_long_way();
     }
     PyThreadState *state = PyEval_SaveThread();
-    int st = b2i_turn_fill_special(((calls *)o)->turn, nbytes, (uint8_t)kind, item, &nchunks, &err);
+    int st = b2i_turn_fill_special(((calls *)o)->turn, nbytes, (uint8_t)kind, item, (size_t)len,
+                                   &nchunks, &err);
     PyEval_RestoreThread(state);
     return st == B2C_OK ? PyLong_FromSize_t(nchunks) : b2i_failure(st, &err);
 }

@@ -402,10 +402,20 @@ int b2i_turn_delete_chunk(b2i_turn *turn, b2c_ctx *ctx, uint64_t number, const v
     EDIT(turn, nchunks, b2c_schunk_delete_chunk(turn->schunk, number, err));
 }
 
-int b2i_turn_fill_special(b2i_turn *turn, uint64_t nbytes, uint8_t kind, const void *value,
-                          size_t *nchunks, b2c_error *err)
+static bool is_item(const b2c_schunk *schunk, size_t len)
 {
-    EDIT(turn, nchunks, b2c_schunk_fill_special(turn->schunk, nbytes, kind, value, err));
+    b2c_schunk_info info;
+    b2c_schunk_info_get(schunk, &info);
+    return len == info.typesize;
+}
+
+int b2i_turn_fill_special(b2i_turn *turn, uint64_t nbytes, uint8_t kind, const void *value,
+                          size_t len, size_t *nchunks, b2c_error *err)
+{
+    EDIT(turn, nchunks,
+         value == NULL || is_item(turn->schunk, len)
+             ? (int)b2c_schunk_fill_special(turn->schunk, nbytes, kind, value, err)
+             : B2I_NOT_FREE);
 }
 
 static int copy_some(b2i_turn *turn, const b2c_schunk *from, const uint64_t *numbers, uint64_t n,

@@ -130,9 +130,9 @@ b2i_turn_edit_fn b2i_turn_write;
 b2i_turn_edit_fn b2i_turn_append_chunk, b2i_turn_insert_chunk, b2i_turn_update_chunk;
 b2i_turn_edit_fn b2i_turn_delete_chunk; /* without 'src', too */
 
-/* b2c_schunk_fill_special(). */
+/* b2c_schunk_fill_special(), unless the value's length is no longer that of an item. */
 int b2i_turn_fill_special(b2i_turn *turn, uint64_t nbytes, uint8_t kind, const void *value,
-                          size_t *nchunks, b2c_error *err);
+                          size_t len, size_t *nchunks, b2c_error *err);
 
 /* b2c_schunk_copy_some() of 'from', of which it is one read. */
 int b2i_turn_copy_some(b2i_turn *turn, b2i_turn *from, const uint64_t *numbers, uint64_t n,

@@ -314,8 +314,10 @@ static void test_more_chunks(b2c_ctx *ctx)
     size_t n = 0, len = 0;
     b2c_error err;
     b2i_turn to = { .schunk = make(), .is_open = 1 };
-    CHECK_EQ(b2i_turn_fill_special(&to, LEN, B2C_SPECIAL_ZERO, NULL, &n, &err), B2C_OK);
+    CHECK_EQ(b2i_turn_fill_special(&to, LEN, B2C_SPECIAL_ZERO, NULL, 0, &n, &err), B2C_OK);
     CHECK_EQ(n, 2);
+    CHECK_EQ(b2i_turn_fill_special(&to, LEN, B2C_SPECIAL_VALUE, bytes, 9, &n, &err), B2I_NOT_FREE);
+    CHECK(n == 2 && !to.is_written); /* no item of this super-chunk */
     CHECK_EQ(b2i_turn_copy_some(&to, &turn, numbers, 2, &n, &err), B2C_OK);
     CHECK(n == 4 && turn.nreaders == 0 && !to.is_written);
     CHECK_EQ(b2i_turn_decode_chunk(&to, ctx, 3, got, LEN, &len, &err), B2C_OK);
@@ -331,7 +333,7 @@ static void test_more_chunks(b2c_ctx *ctx)
     turn.is_written = 0;
     b2i_turn_open(&to, 0);
     CHECK_EQ(b2i_turn_copy_some(&to, &turn, numbers, 1, &n, &err), B2I_NOT_FREE);
-    CHECK_EQ(b2i_turn_fill_special(&to, LEN, B2C_SPECIAL_ZERO, NULL, &n, &err), B2I_NOT_FREE);
+    CHECK_EQ(b2i_turn_fill_special(&to, LEN, B2C_SPECIAL_ZERO, NULL, 0, &n, &err), B2I_NOT_FREE);
     b2i_turn_open(&to, 1);
     CHECK(turn.nreaders == 0 && to.nreaders == 0 && n == 4);
 

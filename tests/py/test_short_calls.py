@@ -599,3 +599,21 @@ def test_a_buffer_that_compresses_when_it_is_released():
             b2.compress2(bytes(100))
 
     assert b2.compress2(Exporter(), typesize=4) == CHUNK
+
+
+@pytest.mark.parametrize("edit", ["fill_special", "update_special"])
+def test_items_of_a_typesize_that_changes(edit):
+    """As when another thread changes it: C would read behind the item."""
+    s = b2.SChunk(chunksize=960, cparams={"typesize": 1})
+    s.append_data(bytes(960))
+
+    class Item:
+        def tobytes(self):
+            s.delete_chunk(0)
+            s.cparams = {"typesize": 240}
+            s.append_data(bytes(960))
+            return b"\7"
+
+    with pytest.raises(b2.ParameterError, match="1 bytes, an item 240"):
+        getattr(s, edit)(0, b2.SpecialValue.VALUE, Item())
+    assert s[:] == bytes(960)
