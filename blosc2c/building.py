@@ -294,9 +294,9 @@ def inherit_partition(chunks: Shape, blocks: Shape, kwargs: dict[str, Any]) -> N
 
 def inherit_metas(source: NDArray, kwargs: dict[str, Any]) -> None:
     """Make the fixed metalayers of `source` the default."""
-    if "storage" not in kwargs and kwargs.get("meta") is None:
-        # Most have but one of their own, whose name need not be asked for.
-        names = [name for name in source.meta if name not in _OWN_META] if len(source.meta) > 1 else []
+    # Most have but one of their own, whose name need not be asked for.
+    if "storage" not in kwargs and kwargs.get("meta") is None and len(source.meta) > 1:
+        names = [name for name in source.meta if name not in _OWN_META]
         kwargs["meta"] = {name: metas.Stored(source.meta.raw(name)) for name in names}
 
 

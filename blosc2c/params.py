@@ -377,12 +377,12 @@ class CParams:
         c.filters_meta = [*self.filters_meta, *unused]
         return c
 
-    @classmethod
+    @staticmethod
     @functools.lru_cache(maxsize=256)  # it takes as long as making a small array
-    def from_bytes(cls, told: bytes, nthreads: int) -> CParams:
+    def from_bytes(told: bytes, nthreads: int) -> CParams:
         """The parameters in the bytes of a b2c_cparams; shared, and not to be changed."""
         c = ffi.new(_CPARAMS, ffi.from_buffer(_CPARAMS, told)[0])
-        made = cls(
+        made = _Shared(
             codec=c.codec,
             codec_meta=c.codec_meta,
             clevel=c.clevel,
@@ -396,6 +396,13 @@ class CParams:
         )
         made._c = c
         return made
+
+
+class _Shared(CParams):
+    """Parameters that nobody changes, and so stay right."""
+
+    def _is_checked(self) -> bool:
+        return True
 
 
 _cparams_fields = itemgetter(*(f.name for f in fields(CParams) if not f.name.startswith("filters")))

@@ -227,15 +227,15 @@ def concat(arrays: Sequence[Any], /, axis: int = 0, **kwargs: Any) -> NDArray:
         raise ParameterError(f"shapes {shapes} differ beyond axis {axis}")
     asked = kwargs.pop("dtype", None)
     dtype = _common_dtype([a.dtype if asked is None else settled(asked, a) for a in parts])
-    joined, takes_over = Joined(parts, axis), may_take_over(kwargs)
+    joined, takes_over = Joined(parts, shapes, axis), may_take_over(kwargs)
     for part in parts:
         if isinstance(part, NDArray):
             refuse_same_place(part, kwargs)
     first = parts[0]
     if isinstance(first, NDArray):
         inherit_metas(first, kwargs)
-        if 0 not in joined.shape and 0 not in first.shape:
-            inherit_partition(first.chunks, first.blocks, kwargs)
+        if 0 not in joined.shape and 0 not in shapes[0]:
+            inherit_partition(first._chunks, first._blocks, kwargs)
 
     def fill(new: NDArray) -> None:
         fill_from(new, joined, takes_over)

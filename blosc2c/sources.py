@@ -180,18 +180,18 @@ class Selected:
 
 
 class Joined:
-    """Arrays one after the other along an axis."""
+    """Arrays of these shapes one after the other along an axis."""
 
-    def __init__(self, arrays: Sequence[Any], axis: int) -> None:
+    def __init__(self, arrays: Sequence[Any], shapes: Sequence[Shape], axis: int) -> None:
         self._arrays, self._axis = arrays, axis
-        self._sizes = sizes = [a.shape[axis] for a in arrays]
+        self._sizes = sizes = [shape[axis] for shape in shapes]
         self._starts = [0, *itertools.accumulate(sizes)]
-        self.shape = (*arrays[0].shape[:axis], self._starts[-1], *arrays[0].shape[axis + 1 :])
+        self.shape = (*shapes[0][:axis], self._starts[-1], *shapes[0][axis + 1 :])
 
     def _parts(self, box: Slices) -> Iterator[tuple[Any, Slices]]:
         axis, wanted = self._axis, box[self._axis]
-        for start, source in zip(self._starts, self._arrays, strict=False):  # the last is the end
-            low, high = max(wanted.start - start, 0), min(wanted.stop - start, source.shape[axis])
+        for start, n, source in zip(self._starts, self._sizes, self._arrays, strict=False):
+            low, high = max(wanted.start - start, 0), min(wanted.stop - start, n)
             if low < high:
                 yield source, (*box[:axis], slice(low, high), *box[axis + 1 :])
 
@@ -211,7 +211,7 @@ class Joined:
             return []
         if any(n % chunks[axis] for n in self._sizes[:-1]):
             return []
-        return [a for a in self._arrays if a.shape[axis]]
+        return [a for a, n in zip(self._arrays, self._sizes, strict=True) if n]
 
     def stored_chunks(self, new: NDArray, box: Slices) -> Stored | None:
         """Those of a box of `new`."""
