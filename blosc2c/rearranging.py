@@ -119,9 +119,13 @@ def _axis(axis: Any, ndim: int) -> int:
     return number % ndim
 
 
+def _numbers(axis: Any) -> list[Any]:
+    return [axis] if type(axis) is int else np.atleast_1d(axis).tolist()
+
+
 def _axes(axis: Any, ndim: int) -> set[int]:
     """The numbers of one axis or several from 0 on; ParameterError when one is named twice."""
-    given = np.atleast_1d(axis).tolist()
+    given = _numbers(axis)
     axes = {_axis(a, ndim) for a in given}
     if len(axes) < len(given):
         raise ParameterError(f"axis {axis} has a number twice", field="axis")
@@ -137,14 +141,15 @@ def squeeze(x: Any, axis: Any = None) -> NDArray:
     It shares its items with `x`.  It is a copy when chunks are longer than 1 along an axis that goes.
     """
     array = x if isinstance(x, NDArray) else asarray(x)
-    ndim = array.ndim
-    axes = _axes(np.flatnonzero(np.equal(array.shape, 1)) if axis is None else axis, ndim)
-    if any(array.shape[a] != 1 for a in axes):
-        raise ParameterError(f"axis {axis} of shape {array.shape} is not of size 1", field="axis")
+    full = array.shape
+    ndim = len(full)
+    axes = {i for i in range(ndim) if full[i] == 1} if axis is None else _axes(axis, ndim)
+    if any(full[a] != 1 for a in axes):
+        raise ParameterError(f"axis {axis} of shape {full} is not of size 1", field="axis")
     keep = tuple(i for i in range(ndim) if i not in axes)
     if all(array.ext_chunks[i] == 1 for i in axes):
         return view_of(array, keep)
-    shape = tuple(array.shape[i] for i in keep)
+    shape = tuple(full[i] for i in keep)
     kwargs: dict[str, Any] = {"chunks": tuple(array.chunks[i] for i in keep)}
     kwargs["blocks"] = tuple(array.blocks[i] for i in keep)
     return reshape(array, shape, **kwargs)
@@ -153,9 +158,9 @@ def squeeze(x: Any, axis: Any = None) -> NDArray:
 def expand_dims(array: Any, axis: Any = 0) -> NDArray:
     """A view with axes of size 1 inserted at `axis` (an int or several); it shares its items."""
     source = array if isinstance(array, NDArray) else asarray(array)
-    ndim = source.ndim + np.size(axis)
-    new = _axes(axis, ndim)
-    old = iter(range(source.ndim))
+    before = source.ndim
+    ndim = before + len(_numbers(axis))
+    new, old = _axes(axis, ndim), iter(range(before))
     return view_of(source, tuple(-1 if i in new else next(old) for i in range(ndim)))
 
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, cast
 
-from ._ffi import ffi
+from ._ffi import address_of, calls, ffi
+from .description import ND
 from .errors import ClosedError
 from .partition import Shape
 
@@ -33,21 +34,19 @@ def view_of(array: NDArray, axes: Shape) -> NDArray:
 
 def may_show(sizes: Sequence[int], axes: Shape | None) -> bool:
     """Whether a view with these axes can show a stored array of a shape; so must its chunks and blocks be."""
-    return axes is None or all(sizes[axis] == 1 for axis in set(range(len(sizes))).difference(axes))
+    return axes is None or all(n == 1 or axis in axes for axis, n in enumerate(sizes))
 
 
 def shown_of(stored: Any, axes: Shape | None) -> Any:
     """The description of what a view with these axes shows of a stored array; NULL when it cannot."""
     if axes is None:
         return stored
-    nd = ffi.new("b2c_nd *", {"size": stored.size, "ndim": len(axes), "itemsize": stored.itemsize})
-    for part in ("shape", "chunks", "blocks"):
-        sizes = ffi.unpack(getattr(stored, part), stored.ndim)
-        if not may_show(sizes, axes):
-            return ffi.NULL
-        for i, axis in enumerate(axes):
-            getattr(nd, part)[i] = sizes[axis] if axis >= 0 else 1
-    return nd
+    parts = calls.shapes(address_of(stored))
+    if not all(may_show(sizes, axes) for sizes in parts):
+        return ffi.NULL
+    shape, chunks, blocks = ([sizes[axis] if axis >= 0 else 1 for axis in axes] for sizes in parts)
+    nd = {"size": stored.size, "ndim": len(axes), "itemsize": stored.itemsize}
+    return ffi.new(ND, {**nd, "shape": shape, "chunks": chunks, "blocks": blocks})
 
 
 def close_view(view: NDArray) -> None:
