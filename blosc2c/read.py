@@ -395,7 +395,12 @@ class Reading:
 
     def read_into(self, out: Buffer, start: int = 0) -> None:
         """Fill `out` with the data from item `start` on; ValueError when there is less."""
-        dst, typesize = out_buffer(out, "out"), self.typesize
+        typesize = self.typesize
+        is_filled = self.handle.calls.read_bytes(start * typesize, out)
+        if is_filled is True:
+            return
+        check_call(is_filled, self.urlpath)
+        dst = out_buffer(out, "out")
         if start < 0 or start * typesize + len(dst) > self.nbytes:
             raise ParameterError(f"there are no {len(dst)} bytes from item {start} on", field="out")
         self._read(start * typesize, len(dst), dst)

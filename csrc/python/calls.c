@@ -174,6 +174,16 @@ static PyObject *items(PyObject *o, PyObject *const *args, Py_ssize_t nargs)
                                 : b2i_long_way();
 }
 
+/* (first byte, out): True when all of 'out' is filled */
+static PyObject *read_bytes(PyObject *o, PyObject *const *args, Py_ssize_t nargs)
+{
+    uint64_t at;
+    if (nargs != 2 || !get_number(args[0], &at)) {
+        return b2i_long_way();
+    }
+    return read_into((calls *)o, b2i_turn_read, at, args[1], SIZE_MAX);
+}
+
 /* ---- Metalayers ---------------------------------------------------------- */
 
 /* A name that lives as long as 'arg'; NULL: to be looked at, or refused, in the long way. */
@@ -566,6 +576,7 @@ static PyMethodDef methods[] = {
     { "get_chunk", get_chunk, METH_O, NULL },
     { "decompress_chunk", FAST(decompress_chunk) },
     { "items", FAST(items) },
+    { "read_bytes", FAST(read_bytes) },
     { "set_items", FAST(set_items) },
     { "chunk_info", chunk_info, METH_O, NULL },
     { "description", description, METH_NOARGS, NULL },

@@ -130,6 +130,9 @@ def test_outputs(s, i):
     found = both(s, fill(lambda s, out: s.decompress_chunk(3, out)))
     assert not isinstance(found, bytes) or found[: 4 * N] == DATA[3 * N : 4 * N].tobytes()
     both(s, fill(lambda s, out: s.get_slice(3, 103, out)))
+    for start in (0, 7, 9 * N + 1, 10 * N, 10 * N + 1, -1, 1 << 70, 1.0, None):
+        found = both(s, fill(lambda s, out, start=start: s.read_into(out, start)))
+        assert not isinstance(found, bytes) or found == DATA[start:].tobytes()[: len(found)]
 
 
 BUFFERS = [DATA[:N], bytes(400), b"", bytearray(8), memoryview(DATA[:N]), DATA[:N][::2], "text", 5, None]
