@@ -299,6 +299,14 @@ class Handle:
     def edit(self, call: Callable[[Any], T]) -> T:
         """What call(ptr) gives, made as in a writing() block; the call itself does not close or edit."""
         self._check_not_lent()
+        done = self._at_once(self._call, call)
+        if done is not None:
+            return done[0]
+        with self.writing():
+            return self._call(call)
+
+    def _at_once(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> tuple[T] | None:
+        """What work() gives, made as in a writing() block; None: somebody has to be waited for."""
         with self._turns:
             me = _get_ident()
             if self.damage is None and self.unstored is None and (self.turn.is_open or self._is_open_to(me)):
@@ -310,13 +318,12 @@ class Handle:
                     is_used = lib.b2i_turn_open(self.turn, False) or self._has_view()
                     if not is_used or (outer == me and not self._reads_here()):
                         self.turn.was_read = False
-                        return self._call(call)
+                        return (work(*args, **kwargs),)
                 finally:
                     self._writer = outer
                     self._nwriters -= 1
                     self._update()
-        with self.writing():
-            return self._call(call)
+        return None
 
     def _is_open_to(self, me: int) -> bool:
         """Whether this thread is writing, and has the lock file if there is one."""
@@ -543,22 +550,28 @@ class Handle:
         """Call close(ptr, err), which frees; nothing happens the second time."""
         if self._ptr is None:
             return
-        if self._is_editing and self._writer == _get_ident():
+        if self._is_lent() or (self._is_editing and self._writer == _get_ident()):
             self._refuse("close")
+        if self._at_once(self._free, close, path) is not None:
+            return
         pause = MIN_PAUSE
         while self._ptr is not None:
             with self._alone(closes=True):
                 # As in _look_anew() it is waited for who has the lock file.
-                ptr = None if lib.b2i_turn_has_rival(self.turn) else self.__dict__.pop("_ptr", None)
-                if ptr is not None:  # popped in one step: a signal handler may close it, too
-                    self.turn.schunk = ffi.NULL
-                    _by_address.pop(self._address, None)
-                    err = new_error()
-                    ffi.gc(ptr, None)  # the call frees, also when it fails
-                    check(close(ptr, err), err, path)
-                    self._raise_unstored()
+                if not lib.b2i_turn_has_rival(self.turn):
+                    self._free(close, path)
                     return
             pause = _wait(pause)
+
+    def _free(self, close: Callable[[Any, Any], int], path: str | None) -> None:
+        ptr = self.__dict__.pop("_ptr", None)
+        if ptr is not None:  # popped in one step: a signal handler may close it, too
+            self.turn.schunk = ffi.NULL
+            _by_address.pop(self._address, None)
+            err = new_error()
+            ffi.gc(ptr, None)  # the call frees, also when it fails
+            check(close(ptr, err), err, path)
+            self._raise_unstored()
 
     def info(self) -> Any:
         """The b2c_schunk_info of what it shows, not to be changed."""
