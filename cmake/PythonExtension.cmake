@@ -20,7 +20,7 @@ execute_process(
     OUTPUT_VARIABLE gil_disabled OUTPUT_STRIP_TRAILING_WHITESPACE)
 
 Python_add_library(_b2c MODULE "${generated}" csrc/python/calls.c csrc/python/calls_chunk.c
-    csrc/python/desk.c csrc/python/turn.c)
+    csrc/python/calls_edit.c csrc/python/desk.c csrc/python/turn.c)
 target_include_directories(_b2c PRIVATE ${include_dirs} csrc/python)
 if(gil_disabled)
     set_target_properties(_b2c PROPERTIES SUFFIX ".${Python_SOABI}.so")

@@ -6,21 +6,13 @@
  * between, no signal handler and no finalizer, but functions of the user's that C calls.
  */
 #include "calls.h"
-#include "turn.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { COPIED_NBYTES = 1 << 13 }; /* chunks up to here are copied twice */
 
-typedef struct calls {
-    PyObject ob_base;
-    PyObject *owner; /* of the memory of turn and super-chunk */
-    b2i_turn *turn;
-    size_t chunk_nbytes; /* of the chunk that was decoded last: the next one may have as many */
-} calls;
-
-static bool get_number(PyObject *arg, uint64_t *number)
+bool b2i_get_number(PyObject *arg, uint64_t *number)
 {
     PyObject *index = PyNumber_Index(arg);
     if (index == NULL) {
@@ -31,15 +23,15 @@ static bool get_number(PyObject *arg, uint64_t *number)
     return *number != (uint64_t)-1 || PyErr_Occurred() == NULL;
 }
 
-static size_t most(const calls *self)
+static size_t most(const b2i_calls *self)
 {
     return self->turn->max_nbytes != 0 ? self->turn->max_nbytes : b2i_default_nbytes;
 }
 
 /* ---- Reads --------------------------------------------------------------- */
 
-static int run_read(calls *self, b2i_turn_read_fn *read, b2i_desk *d, uint64_t number, void *dst,
-                    size_t cap, size_t *dst_len, b2c_error *err)
+static int run_read(b2i_calls *self, b2i_turn_read_fn *read, b2i_desk *d, uint64_t number,
+                    void *dst, size_t cap, size_t *dst_len, b2c_error *err)
 {
     PyThreadState *state = PyEval_SaveThread();
     int st = read(self->turn, d->ctx, number, dst, cap, dst_len, err);
@@ -49,7 +41,7 @@ static int run_read(calls *self, b2i_turn_read_fn *read, b2i_desk *d, uint64_t n
 }
 
 /* A bytes object of what is read; 'cap' is how many bytes it is thought to have, at most all. */
-static PyObject *read_new(calls *self, b2i_turn_read_fn *read, uint64_t number, size_t cap,
+static PyObject *read_new(b2i_calls *self, b2i_turn_read_fn *read, uint64_t number, size_t cap,
                           size_t max_nbytes, size_t *len)
 {
     b2c_error err;
@@ -77,11 +69,11 @@ static PyObject *read_new(calls *self, b2i_turn_read_fn *read, uint64_t number, 
 /* By way of the desk while that takes less than to ask for the length first. */
 static PyObject *get_chunk(PyObject *o, PyObject *arg)
 {
-    calls *self = (calls *)o;
+    b2i_calls *self = (b2i_calls *)o;
     uint64_t number;
     size_t len = 0;
     b2c_error err;
-    b2i_desk *d = get_number(arg, &number) ? b2i_take_desk() : NULL;
+    b2i_desk *d = b2i_get_number(arg, &number) ? b2i_take_desk() : NULL;
     if (d == NULL) {
         return b2i_long_way();
     }
@@ -94,7 +86,7 @@ static PyObject *get_chunk(PyObject *o, PyObject *arg)
 }
 
 /* True when 'out' is filled; nbytes: how many bytes, or SIZE_MAX: as many as there are. */
-static PyObject *read_into(calls *self, b2i_turn_read_fn *read, uint64_t number, PyObject *out,
+static PyObject *read_into(b2i_calls *self, b2i_turn_read_fn *read, uint64_t number, PyObject *out,
                            size_t nbytes)
 {
     Py_buffer view;
@@ -117,9 +109,9 @@ static PyObject *read_into(calls *self, b2i_turn_read_fn *read, uint64_t number,
 /* (number[, out]) */
 static PyObject *decompress_chunk(PyObject *o, PyObject *const *args, Py_ssize_t nargs)
 {
-    calls *self = (calls *)o;
+    b2i_calls *self = (b2i_calls *)o;
     uint64_t number;
-    if (nargs < 1 || !get_number(args[0], &number)) {
+    if (nargs < 1 || !b2i_get_number(args[0], &number)) {
         return b2i_long_way();
     }
     if (nargs > 1) {
@@ -132,7 +124,7 @@ static PyObject *decompress_chunk(PyObject *o, PyObject *const *args, Py_ssize_t
 }
 
 /* Where the items of a key are in the data; false: to be had, or refused, in the long way. */
-static bool find_items(const calls *self, PyObject *key, uint64_t *at, size_t *nbytes)
+static bool find_items(const b2i_calls *self, PyObject *key, uint64_t *at, size_t *nbytes)
 {
     b2c_schunk_info info;
     Py_ssize_t start, stop, step;
@@ -161,7 +153,7 @@ static bool find_items(const calls *self, PyObject *key, uint64_t *at, size_t *n
 /* (key[, out]) */
 static PyObject *items(PyObject *o, PyObject *const *args, Py_ssize_t nargs)
 {
-    calls *self = (calls *)o;
+    b2i_calls *self = (b2i_calls *)o;
     uint64_t at;
     size_t nbytes, len;
     if (nargs < 1 || !find_items(self, args[0], &at, &nbytes)) {
@@ -178,10 +170,10 @@ static PyObject *items(PyObject *o, PyObject *const *args, Py_ssize_t nargs)
 static PyObject *read_bytes(PyObject *o, PyObject *const *args, Py_ssize_t nargs)
 {
     uint64_t at;
-    if (nargs != 2 || !get_number(args[0], &at)) {
+    if (nargs != 2 || !b2i_get_number(args[0], &at)) {
         return b2i_long_way();
     }
-    return read_into((calls *)o, b2i_turn_read, at, args[1], SIZE_MAX);
+    return read_into((b2i_calls *)o, b2i_turn_read, at, args[1], SIZE_MAX);
 }
 
 /* ---- Metalayers ---------------------------------------------------------- */
@@ -207,7 +199,7 @@ static int run_get(PyObject *o, b2i_turn_get_fn *get, PyObject *arg, size_t cap,
         return B2I_NOT_FREE;
     }
     PyThreadState *state = PyEval_SaveThread();
-    int st = get(((calls *)o)->turn, (*d)->ctx, name, (*d)->bytes, cap, len, err);
+    int st = get(((b2i_calls *)o)->turn, (*d)->ctx, name, (*d)->bytes, cap, len, err);
     PyEval_RestoreThread(state);
     (*d)->is_taken = false;
     return st;
@@ -267,175 +259,10 @@ static PyObject *set_vlmeta(PyObject *o, PyObject *const *args, Py_ssize_t nargs
         return b2i_long_way();
     }
     PyThreadState *state = PyEval_SaveThread();
-    int st = b2i_turn_vlmeta_set(((calls *)o)->turn, d->ctx, name, src, (size_t)n, &err);
+    int st = b2i_turn_vlmeta_set(((b2i_calls *)o)->turn, d->ctx, name, src, (size_t)n, &err);
     PyEval_RestoreThread(state);
     d->is_taken = false;
     return st == B2C_OK ? PyBool_FromLong(1) : b2i_failure(st, &err);
-}
-
-/* ---- Edits --------------------------------------------------------------- */
-
-/* How many chunks there are after an edit with a buffer of 'nbytes', or SIZE_MAX: of any size. */
-static PyObject *run_sized(PyObject *o, b2i_turn_edit_fn *edit, uint64_t number, PyObject *arg,
-                           uint64_t nbytes)
-{
-    calls *self = (calls *)o;
-    Py_buffer view = { .len = 0 };
-    size_t nchunks = 0;
-    b2c_error err;
-    if (arg != NULL && !b2i_get_buffer(arg, SERIAL_NBYTES - 1, &view)) {
-        return b2i_long_way();
-    }
-    int st = B2I_NOT_FREE;
-    b2i_desk *d = nbytes == SIZE_MAX || nbytes == (uint64_t)view.len ? b2i_take_desk() : NULL;
-    if (d != NULL) {
-        PyThreadState *state = PyEval_SaveThread();
-        st = edit(self->turn, d->ctx, number, view.buf, (size_t)view.len, &nchunks, &err);
-        PyEval_RestoreThread(state);
-        d->is_taken = false;
-    }
-    if (arg != NULL) {
-        PyBuffer_Release(&view);
-    }
-    return st == B2C_OK ? PyLong_FromSize_t(nchunks) : b2i_failure(st, &err);
-}
-
-/* 'arg' NULL: without a buffer. */
-static PyObject *run_edit(PyObject *o, b2i_turn_edit_fn *edit, uint64_t number, PyObject *arg)
-{
-    return run_sized(o, edit, number, arg, SIZE_MAX);
-}
-
-/* (number, buffer) */
-static PyObject *run_numbered(PyObject *o, b2i_turn_edit_fn *edit, PyObject *const *args,
-                              Py_ssize_t nargs)
-{
-    uint64_t number;
-    if (nargs != 2 || !get_number(args[0], &number)) {
-        return b2i_long_way();
-    }
-    return run_edit(o, edit, number, args[1]);
-}
-
-static PyObject *append_data(PyObject *o, PyObject *data)
-{
-    return run_edit(o, b2i_turn_append, 0, data);
-}
-
-static PyObject *append_chunk(PyObject *o, PyObject *chunk)
-{
-    return run_edit(o, b2i_turn_append_chunk, 0, chunk);
-}
-
-static PyObject *insert_data(PyObject *o, PyObject *const *args, Py_ssize_t nargs)
-{
-    return run_numbered(o, b2i_turn_insert, args, nargs);
-}
-
-static PyObject *insert_chunk(PyObject *o, PyObject *const *args, Py_ssize_t nargs)
-{
-    return run_numbered(o, b2i_turn_insert_chunk, args, nargs);
-}
-
-static PyObject *update_data(PyObject *o, PyObject *const *args, Py_ssize_t nargs)
-{
-    return run_numbered(o, b2i_turn_update, args, nargs);
-}
-
-static PyObject *update_chunk(PyObject *o, PyObject *const *args, Py_ssize_t nargs)
-{
-    return run_numbered(o, b2i_turn_update_chunk, args, nargs);
-}
-
-static PyObject *delete_chunk(PyObject *o, PyObject *arg)
-{
-    uint64_t number;
-    return get_number(arg, &number) ? run_edit(o, b2i_turn_delete_chunk, number, NULL)
-                                    : b2i_long_way();
-}
-
-/* (key, buffer): of items that are there, counted from the first one */
-static PyObject *set_items(PyObject *o, PyObject *const *args, Py_ssize_t nargs)
-{
-    b2c_schunk_info info;
-    Py_ssize_t start, stop, step = 1;
-    if (nargs != 2 || b2i_turn_info(((calls *)o)->turn, &info) != B2C_OK) {
-        return b2i_long_way();
-    }
-    if (!PySlice_Check(args[0])) {
-        start = PyNumber_AsSsize_t(args[0], PyExc_IndexError);
-        stop = start < PY_SSIZE_T_MAX ? start + 1 : start;
-    } else if (PySlice_Unpack(args[0], &start, &stop, &step) != 0) {
-        return b2i_long_way();
-    }
-    uint64_t n = info.nbytes / info.typesize;
-    if (start < 0 || stop <= start || (uint64_t)stop > n || step != 1) {
-        return b2i_long_way();
-    }
-    uint64_t nbytes = (uint64_t)(stop - start) * info.typesize;
-    return run_sized(o, b2i_turn_write, (uint64_t)start * info.typesize, args[1], nbytes);
-}
-
-/* (number of bytes, kind, item or None) */
-static PyObject *fill_special(PyObject *o, PyObject *const *args, Py_ssize_t nargs)
-{
-    uint64_t nbytes, kind;
-    char *item = NULL;
-    Py_ssize_t len = 0;
-    size_t nchunks = 0;
-    b2c_error err;
-    if (nargs != 3 || !get_number(args[0], &nbytes) || !get_number(args[1], &kind) || kind > 255 ||
-        (args[2] != Py_None && PyBytes_AsStringAndSize(args[2], &item, &len) != 0)) {
-        return b2i_long_way();
-    }
-    PyThreadState *state = PyEval_SaveThread();
-    int st = b2i_turn_fill_special(((calls *)o)->turn, nbytes, (uint8_t)kind, item, (size_t)len,
-                                   &nchunks, &err);
-    PyEval_RestoreThread(state);
-    return st == B2C_OK ? PyLong_FromSize_t(nchunks) : b2i_failure(st, &err);
-}
-
-/* (Calls of another super-chunk, buffer of the numbers of its chunks) */
-static PyObject *copy_some(PyObject *o, PyObject *const *args, Py_ssize_t nargs)
-{
-    Py_buffer view;
-    size_t nchunks = 0;
-    b2c_error err;
-    if (nargs != 2 || Py_TYPE(args[0]) != Py_TYPE(o) ||
-        !b2i_get_buffer(args[1], PY_SSIZE_T_MAX, &view)) {
-        return b2i_long_way();
-    }
-    PyThreadState *state = PyEval_SaveThread();
-    int st = b2i_turn_copy_some(((calls *)o)->turn, ((calls *)args[0])->turn, view.buf,
-                                (uint64_t)view.len / sizeof(uint64_t), &nchunks, &err);
-    PyEval_RestoreThread(state);
-    PyBuffer_Release(&view);
-    return st == B2C_OK ? PyLong_FromSize_t(nchunks) : b2i_failure(st, &err);
-}
-
-/* (address of a b2c_nd, first chunk, number of chunks, buffer of their items) */
-static PyObject *append_to_nd(PyObject *o, PyObject *const *args, Py_ssize_t nargs)
-{
-    uint64_t first, n;
-    Py_buffer view;
-    size_t nchunks = 0;
-    b2c_error err;
-    const b2c_nd *nd = nargs == 4 ? PyLong_AsVoidPtr(args[0]) : NULL;
-    if (nd == NULL || !get_number(args[1], &first) || !get_number(args[2], &n) ||
-        !b2i_get_buffer(args[3], SERIAL_NBYTES - 1, &view)) {
-        return b2i_long_way();
-    }
-    int st = B2I_NOT_FREE;
-    b2i_desk *d = b2i_take_desk();
-    if (d != NULL) {
-        PyThreadState *state = PyEval_SaveThread();
-        st = b2i_turn_nd_append(((calls *)o)->turn, d->ctx, nd, first, n, view.buf,
-                                (size_t)view.len, &nchunks, &err);
-        PyEval_RestoreThread(state);
-        d->is_taken = false;
-    }
-    PyBuffer_Release(&view);
-    return st == B2C_OK ? PyLong_FromSize_t(nchunks) : b2i_failure(st, &err);
 }
 
 /* ---- Facts --------------------------------------------------------------- */
@@ -444,7 +271,7 @@ static PyObject *get_cratio(PyObject *o, void *closure)
 {
     b2c_schunk_info info;
     (void)closure;
-    if (b2i_turn_info(((calls *)o)->turn, &info) != B2C_OK) {
+    if (b2i_turn_info(((b2i_calls *)o)->turn, &info) != B2C_OK) {
         Py_RETURN_NONE;
     }
     return PyFloat_FromDouble(info.cbytes > 0 ? (double)info.nbytes / (double)info.cbytes : 0);
@@ -455,7 +282,7 @@ enum { NCHUNKS, NBYTES, CBYTES, TYPESIZE, BLOCKSIZE, CHUNKSIZE, NITEMS, NVLMETA,
 static PyObject *get_fact(PyObject *o, void *which)
 {
     b2c_schunk_info info;
-    if (b2i_turn_info(((calls *)o)->turn, &info) != B2C_OK) {
+    if (b2i_turn_info(((b2i_calls *)o)->turn, &info) != B2C_OK) {
         Py_RETURN_NONE;
     }
     const uint64_t facts[] = {
@@ -478,10 +305,10 @@ static PyObject *chunk_info(PyObject *o, PyObject *arg)
     uint64_t number;
     b2c_chunk_info info;
     b2c_error err;
-    if (!get_number(arg, &number)) {
+    if (!b2i_get_number(arg, &number)) {
         return b2i_long_way();
     }
-    b2i_turn *turn = ((calls *)o)->turn;
+    b2i_turn *turn = ((b2i_calls *)o)->turn;
     /* The index is in memory: nothing is waited for. */
     if (b2i_turn_index_info(turn, number, &info) != B2C_OK) {
         PyThreadState *state = PyEval_SaveThread();
@@ -503,7 +330,7 @@ static PyObject *description(PyObject *o, PyObject *unused)
     char dtype[MOST];
     size_t len = 0;
     (void)unused;
-    if (b2i_turn_nd_open(((calls *)o)->turn, &nd, dtype, MOST, &len) != B2C_OK) {
+    if (b2i_turn_nd_open(((b2i_calls *)o)->turn, &nd, dtype, MOST, &len) != B2C_OK) {
         return b2i_long_way();
     }
     return Py_BuildValue("(y#y#)", (const char *)&nd, (Py_ssize_t)sizeof(nd), dtype,
@@ -553,7 +380,7 @@ static PyObject *new_calls(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     if (turn == NULL) {
         return NULL;
     }
-    calls *self = (calls *)PyType_GenericAlloc(type, 0);
+    b2i_calls *self = (b2i_calls *)PyType_GenericAlloc(type, 0);
     if (self != NULL) {
         Py_INCREF(owner);
         self->owner = owner;
@@ -565,7 +392,7 @@ static PyObject *new_calls(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 static void free_calls(PyObject *o)
 {
     PyTypeObject *type = Py_TYPE(o);
-    Py_XDECREF(((calls *)o)->owner);
+    Py_XDECREF(((b2i_calls *)o)->owner);
     PyObject_Free(o);
     Py_DECREF(type);
 }
@@ -577,7 +404,7 @@ static PyMethodDef methods[] = {
     { "decompress_chunk", FAST(decompress_chunk) },
     { "items", FAST(items) },
     { "read_bytes", FAST(read_bytes) },
-    { "set_items", FAST(set_items) },
+    { "set_items", FAST(b2i_set_items) },
     { "chunk_info", chunk_info, METH_O, NULL },
     { "description", description, METH_NOARGS, NULL },
     { "get_meta", get_meta, METH_O, NULL },
@@ -585,16 +412,16 @@ static PyMethodDef methods[] = {
     { "has_meta", has_meta, METH_O, NULL },
     { "has_vlmeta", has_vlmeta, METH_O, NULL },
     { "set_vlmeta", FAST(set_vlmeta) },
-    { "append_data", append_data, METH_O, NULL },
-    { "insert_data", FAST(insert_data) },
-    { "update_data", FAST(update_data) },
-    { "append_chunk", append_chunk, METH_O, NULL },
-    { "insert_chunk", FAST(insert_chunk) },
-    { "update_chunk", FAST(update_chunk) },
-    { "delete_chunk", delete_chunk, METH_O, NULL },
-    { "fill_special", FAST(fill_special) },
-    { "copy_some", FAST(copy_some) },
-    { "append_to_nd", FAST(append_to_nd) },
+    { "append_data", b2i_append_data, METH_O, NULL },
+    { "insert_data", FAST(b2i_insert_data) },
+    { "update_data", FAST(b2i_update_data) },
+    { "append_chunk", b2i_append_chunk, METH_O, NULL },
+    { "insert_chunk", FAST(b2i_insert_chunk) },
+    { "update_chunk", FAST(b2i_update_chunk) },
+    { "delete_chunk", b2i_delete_chunk, METH_O, NULL },
+    { "fill_special", FAST(b2i_fill_special) },
+    { "copy_some", FAST(b2i_copy_some) },
+    { "append_to_nd", FAST(b2i_append_to_nd) },
     { NULL, NULL, 0, NULL },
 };
 
@@ -622,7 +449,7 @@ static PyType_Slot calls_slots[] = {
 
 static PyType_Spec calls_spec = {
     .name = "blosc2c._calls.Calls",
-    .basicsize = sizeof(calls),
+    .basicsize = sizeof(b2i_calls),
     .flags = Py_TPFLAGS_DEFAULT,
     .slots = calls_slots,
 };

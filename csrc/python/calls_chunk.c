@@ -3,7 +3,6 @@
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include "calls.h"
-#include "turn.h"
 
 PyObject *b2i_compress(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
 {
