@@ -169,16 +169,17 @@ def _fitting_blocks(
     long, longest = (
         choose_blocks(chunks, dtype.itemsize, nbytes, whole_part) for nbytes in (2 * usual, _FAR_NBYTES)
     )
+    wanted = []  # the first that fits is taken
     if ratio >= _NOISY_RATIO and _repeats_far(_block_at(source, shape, dtype, longest, _TYPICAL), dtype):
-        fitting = longest
-    elif ratio > _REGULAR_RATIO:
-        fitting = long
-    elif ratio < _NOISY_RATIO and dtype.itemsize > 1:
-        fitting = choose_blocks(chunks, dtype.itemsize, short_block_nbytes(dtype.itemsize))
-    else:
-        return blocks
-    fits = fill_as_well(fitting, blocks, chunks) and fits_format(chunks, fitting, dtype.itemsize)
-    return fitting if fits else blocks
+        wanted.append(longest)
+    if ratio > _REGULAR_RATIO:
+        wanted.append(long)
+    if ratio < _NOISY_RATIO and dtype.itemsize > 1:
+        wanted.append(choose_blocks(chunks, dtype.itemsize, short_block_nbytes(dtype.itemsize)))
+    for fitting in wanted:
+        if fill_as_well(fitting, blocks, chunks) and fits_format(chunks, fitting, dtype.itemsize):
+            return fitting
+    return blocks
 
 
 def _quick_size(some: bytes, dtype: np.dtype[Any], blocksize: int = 0) -> int:

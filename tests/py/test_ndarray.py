@@ -571,6 +571,15 @@ def test_blocks_fit_the_data(name, dtype, blocks):
     assert b2.asarray(a[:30]).blocks == b2.compute_chunks_blocks((30, 2000), dtype=dtype)[1]
 
 
+def test_blocks_fit_second_best():
+    """Where the longest would pad too much, regular data still get longer ones than others."""
+    a = np.arange(83 * 2048.0).reshape(83, 2048)
+    b = b2.asarray(a)
+    assert b2.compute_chunks_blocks(a.shape, dtype=a.dtype)[1] == (4, 2048)
+    assert b.blocks == (8, 2048)
+    np.testing.assert_array_equal(b[:], a)
+
+
 def test_blocks_fit_where_they_may(monkeypatch):
     noise = np.random.default_rng(0).integers(0, 1 << 20, (1 << 20, 2)).astype("f4")
     fitting = b2.asarray(noise).blocks
