@@ -173,7 +173,7 @@ class SChunk(Pickled, Callbacks, VLBlocks, Explained):
             if source is not None:
                 view = memoryview(ffi.buffer(source))
                 for at in range(0, len(view), chunksize):
-                    self.append_data(view[at : at + chunksize])
+                    SChunk.append_data(self, view[at : at + chunksize])  # a subclass may not be ready
             for name, value in vlmeta.items():
                 self.vlmeta[name] = value
 

@@ -96,6 +96,24 @@ def test_stored_chunks_of_any_size(nbytes, limits, tmp_path):
             assert b2.decompress2(chunk) == noise
 
 
+@pytest.mark.parametrize("path", [None, "f.b2frame"])
+def test_data_of_new_ones_without_methods_of_subclasses(path, tmp_path):
+    """Their own constructor has not ended by then."""
+
+    class Counting(b2.SChunk):
+        def __init__(self, *args, **kwargs):
+            super().__init__(*args, **kwargs)
+            self.nappended = 0
+
+        def append_data(self, data):
+            self.nappended += 1
+            return super().append_data(data)
+
+    with Counting(data=bytes(100), chunksize=30, urlpath=path and tmp_path / path) as s:
+        assert (s.nchunks, s.nappended) == (4, 0)
+        assert s.append_data(bytes(30)) == 5 and s.nappended == 1
+
+
 def outputs():
     frozen = np.zeros(N, "i4")
     frozen.flags.writeable = False
