@@ -177,6 +177,7 @@ static b2c_status plain_chunk(const b2c_schunk *s, const b2i_chunk_head *head, b
     uint32_t typesize = s->now.cparams.typesize;
     b2c_cparams cp = b2i_special_cparams(typesize > width ? typesize : width);
     cp.clevel = 0;
+    cp.blocksize = s->now.cparams.blocksize; /* the reference library wants it of arrays */
     bool repeats = head->nbytes % cp.typesize == 0 && cp.typesize % width == 0;
     if (!repeats && head->special != B2C_SPECIAL_NAN) {
         return b2i_zeros_encode(head->nbytes, scratch, out, err);

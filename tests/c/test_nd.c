@@ -468,6 +468,23 @@ static void test_resize_odd(void)
     }
 }
 
+/* Chunks that cannot stay in the index have blocks of the array's size, as other libraries ask. */
+static void test_blocks_of_stored_zeros(void)
+{
+    b2c_nd nd = { sizeof nd, 1, 4, { 40 }, { 20 }, { 5 } };
+    b2c_schunk *s = new_array(&nd);
+    CHECK_EQ(b2c_schunk_fill_special(s, 160, B2C_SPECIAL_ZERO, NULL, NULL), B2C_OK);
+    CHECK_EQ(b2c_schunk_insert(s, ctx, 1, "short", 5, NULL), B2C_OK);
+    CHECK_EQ(b2c_schunk_delete_chunk(s, 1, NULL), B2C_OK);
+    for (uint64_t i = 0; i < 2; i++) {
+        b2c_chunk_info info;
+        CHECK_EQ(b2c_schunk_chunk_info(s, i, &info, NULL), B2C_OK);
+        CHECK_EQ(info.special, B2C_SPECIAL_VALUE);
+        CHECK_EQ(info.blocksize, 20);
+    }
+    b2c_schunk_free(s);
+}
+
 /* Also where something has been cut off. */
 static void test_append(void)
 {
@@ -1172,6 +1189,7 @@ int main(void)
     test_write();
     test_resize();
     test_resize_odd();
+    test_blocks_of_stored_zeros();
     test_append();
     test_chunks_that_do_not_fit();
     test_resize_errors();
