@@ -9,8 +9,10 @@
 #include "blosc2c.h"
 #include "files.h"
 #include "harness.h"
+#include "io_hook.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -201,6 +203,7 @@ typedef enum step {
     ND_SHRINK,
     ND_APPEND,
     ND_PLACES,
+    ND_VARY,
     MADE,
     META_ADD,
     INSERT_CHUNK,
@@ -212,6 +215,13 @@ typedef enum step {
     FLUSH,
     SETTLE,
     COMPACT,
+    OTHER,
+    LOOK,
+    REFRESH,
+    RECHECK,
+    VERIFY,
+    TO_FRAME,
+    OPEN_IO,
     NSTEPS
 } step;
 
@@ -220,7 +230,7 @@ enum { TYPESIZE = 4, SMALL_CHUNK = 1000, LARGE_CHUNK = 150000, META_LEN = 250, M
 typedef struct scenario {
     const char *name;
     step steps[MAX_STEPS]; /* those before RECORDED are preparation */
-    int is_large, has_long_header, no_checksums, is_of_files, is_array;
+    int is_large, has_long_header, no_checksums, is_of_files, is_array, has_lock;
 } scenario;
 
 #define RECORDED NSTEPS
@@ -308,6 +318,12 @@ static const scenario scenarios[] = {
       .steps = { ARRAY, ND_APPEND, ND_PLACES, ND_SHRINK, ND_APPEND, FLUSH, ND_PLACES, ND_APPEND,
                  CLOSE },
       .is_array = 1 },
+    /* Chunks of several sizes, for once: the header says so until new ones make them regular. */
+    { .name = "array of variable sizes",
+      .steps = { CREATE, APPEND, ND_GROW, ND_WRITE, ND_VARY, CLOSE, RECORDED, OPEN, ND_SHRINK,
+                 ND_GROW, ND_WRITE, ND_VARY, ND_APPEND, FLUSH, ND_VARY, ND_SHRINK, ND_WRITE,
+                 ND_GROW, CLOSE },
+      .is_array = 1 },
     { .name = "ready chunks",
       .steps = { BASE, INSERT_CHUNK, UPDATE_CHUNK, APPEND, UPDATE_CHUNK, INSERT_CHUNK, FLUSH,
                  INSERT_CHUNK, CLOSE } },
@@ -315,6 +331,23 @@ static const scenario scenarios[] = {
       .steps = { CREATE, CLOSE, RECORDED, OPEN, META_ADD, META, VLMETA_SET, APPEND, CLOSE } },
     { .name = "from elsewhere",
       .steps = { BASE, MADE, COPY_SOME, UPDATE, MADE, FLUSH, COPY_SOME, CLOSE } },
+    { .name = "with others in turn",
+      .steps = { BASE, APPEND, OTHER, UPDATE, OTHER, TRANSACTION, APPEND_ZEROS, OTHER, DELETE,
+                 VLMETA_SET, OTHER, CLOSE },
+      .has_lock = 1 },
+    { .name = "resize in turn",
+      .steps = { ARRAY, ND_SHRINK, ND_WRITE, ND_GROW, ND_APPEND, CLOSE },
+      .is_array = 1,
+      .has_lock = 1 },
+    { .name = "beside a reader",
+      .steps = { BASE, LOOK, APPEND, FLUSH, REFRESH, UPDATE, FLUSH, RECHECK, UPDATE, FLUSH, RECHECK,
+                 UPDATE, FLUSH, RECHECK, DELETE, VLMETA_GROW, FLUSH, REFRESH, CLOSE } },
+    { .name = "looked at",
+      .steps = { BASE, VERIFY, TO_FRAME, APPEND, APPEND_ZEROS, VLMETA_GROW, VERIFY, TO_FRAME,
+                 CLOSE } },
+    { .name = "through a user's functions",
+      .steps = { BASE, OPEN_IO, APPEND_ZEROS, UPDATE, FLUSH, OPEN_IO, CLOSE },
+      .is_of_files = 1 },
     { .name = "large",
       .steps = { BASE, APPEND, APPEND, UPDATE, APPEND, APPEND, UPDATE, APPEND, APPEND, UPDATE,
                  DELETE, UPDATE, APPEND, CLOSE },
@@ -327,6 +360,7 @@ typedef struct world {
     const scenario *scenario;
     b2c_ctx *ctx;
     b2c_schunk *s;
+    b2c_schunk *reader; /* of the same path; or NULL */
     const char *path;
     uint8_t storage, level;
     uint64_t seed; /* the same steps give the same data */
@@ -371,6 +405,7 @@ static inline void world_init(world *w, const scenario *sc, const char *path, ui
 static inline void world_free(world *w)
 {
     b2c_schunk_free(w->s);
+    b2c_schunk_free(w->reader);
     b2c_ctx_free(w->ctx);
     free(w->data);
 }
@@ -386,6 +421,7 @@ static inline b2c_status world_new(world *w, uint8_t replaces)
     b2c_schunk_params_init(&p);
     p.storage = w->storage;
     p.replaces = replaces;
+    p.lock = w->scenario->has_lock;
     p.durability = w->level;
     p.checksums = !w->scenario->no_checksums;
     p.chunksize = (int64_t)w->chunk_len;
@@ -421,7 +457,8 @@ static inline b2c_status world_create(world *w)
 
 static inline b2c_status world_open(world *w)
 {
-    b2c_status st = b2c_schunk_open(w->path, 0, B2C_OPEN_UPDATE, NULL, &w->s, &w->err);
+    int mode = B2C_OPEN_UPDATE | (w->scenario->has_lock ? B2C_OPEN_LOCK : 0);
+    b2c_status st = b2c_schunk_open(w->path, 0, mode, NULL, &w->s, &w->err);
     if (st == B2C_OK) {
         st = b2c_schunk_set_checksums(w->s, !w->scenario->no_checksums, 1, &w->err);
     }
@@ -655,11 +692,146 @@ static inline b2c_status world_nd_step(world *w, step kind)
     return b2c_nd_write(w->s, w->ctx, &nd, start, count, one, new_data(w, n), n, &w->err);
 }
 
+/* Makes the frame of an array one of variable sizes, with the same chunks. */
+static inline b2c_status world_vary(world *w)
+{
+    b2c_error ignored;
+    b2c_status st = b2c_schunk_begin(w->s, &w->err);
+    if (st != B2C_OK) {
+        return st;
+    }
+    st = b2c_schunk_insert(w->s, w->ctx, 1, new_data(w, 100), 100, &w->err);
+    if (st == B2C_OK) {
+        st = b2c_schunk_delete_chunk(w->s, 1, &w->err);
+    }
+    if (st == B2C_OK) {
+        return b2c_schunk_commit(w->s, &w->err);
+    }
+    (void)!b2c_schunk_rollback(w->s, &ignored);
+    return st;
+}
+
 static inline b2c_status world_close(world *w)
 {
     b2c_schunk *s = w->s;
     w->s = NULL;
     return b2c_schunk_close(s, &w->err);
+}
+
+/* Somebody else appends, and this one looks. */
+static inline b2c_status world_other(world *w)
+{
+    world other = *w;
+    int change;
+    other.s = NULL;
+    b2c_status st = world_open(&other);
+    if (st == B2C_OK) {
+        st = world_append(&other);
+    }
+    if (st == B2C_OK) {
+        st = world_close(&other);
+    }
+    b2c_schunk_free(other.s);
+    w->seed = other.seed;
+    w->err = other.err;
+    return st != B2C_OK ? st : b2c_schunk_refresh(w->s, &change, &w->err);
+}
+
+/* B2C_E_INTERNAL when 's' does not hold what the world's does. */
+static inline b2c_status world_compare(world *w, const b2c_schunk *s)
+{
+    content found = { { 0 }, 0 }, expected = { { 0 }, 0 };
+    b2c_status st = content_of(s, w->ctx, &found, &w->err);
+    if (st == B2C_OK) {
+        st = content_of(w->s, w->ctx, &expected, &w->err);
+    }
+    if (st == B2C_OK && !content_equal(&found, &expected)) {
+        st = B2C_E_INTERNAL;
+    }
+    content_free(&found);
+    content_free(&expected);
+    return st;
+}
+
+/* What the reader shows can be read afterwards, and is what the writer has stored. */
+static inline b2c_status world_reader_step(world *w, step kind)
+{
+    content found = { { 0 }, 0 };
+    int change;
+    b2c_status st = B2C_OK;
+    if (kind == LOOK) {
+        return b2c_schunk_open(w->path, 0, B2C_OPEN_READ, NULL, &w->reader, &w->err);
+    }
+    if (kind == REFRESH) {
+        st = b2c_schunk_refresh(w->reader, &change, &w->err);
+        return st == B2C_OK ? world_compare(w, w->reader) : st;
+    }
+    if (!b2c_schunk_is_current(w->reader)) {
+        st = b2c_schunk_recheck(w->reader, &change, &w->err);
+    }
+    st = st == B2C_OK ? content_of(w->reader, w->ctx, &found, &w->err) : st;
+    content_free(&found);
+    return st;
+}
+
+static inline b2c_status world_verify(world *w)
+{
+    b2c_schunk_info info;
+    uint64_t nsound, nunverified;
+    b2c_schunk_info_get(w->s, &info);
+    b2c_status st =
+        b2c_schunk_verify_chunks(w->s, w->ctx, 0, info.nchunks, &nsound, &nunverified, &w->err);
+    return st == B2C_OK && nsound != info.nchunks ? B2C_E_INTERNAL : st;
+}
+
+static inline b2c_status world_to_frame(world *w)
+{
+    b2c_schunk *copy = NULL;
+    uint8_t *frame = NULL;
+    size_t n;
+    b2c_status st = b2c_schunk_to_frame(w->s, NULL, 0, &n, &w->err);
+    if (st == B2C_E_OUTPUT_SIZE) {
+        frame = need(malloc(n));
+        st = b2c_schunk_to_frame(w->s, frame, n, &n, &w->err);
+    }
+    if (st == B2C_OK) {
+        st = b2c_schunk_open_mem(frame, n, 0, NULL, &copy, &w->err);
+    }
+    st = st == B2C_OK ? world_compare(w, copy) : st;
+    b2c_schunk_free(copy);
+    free(frame);
+    return st;
+}
+
+/* Functions of a user's, which fail as the library's calls do. */
+static inline int world_read_at(void *handle, uint64_t at, void *dst, size_t n)
+{
+    if (b2i_io_fails(&(b2i_io_event){ .call = B2I_CALL_READ, .n = n })) {
+        return errno;
+    }
+    return pread(*(int *)handle, dst, n, (off_t)at) == (ssize_t)n ? 0 : EPROTO;
+}
+
+static inline int world_size(void *handle, uint64_t *size)
+{
+    struct stat info;
+    if (b2i_io_fails(&(b2i_io_event){ .call = B2I_CALL_LOOK })) {
+        return errno;
+    }
+    *size = fstat(*(int *)handle, &info) == 0 ? (uint64_t)info.st_size : 0;
+    return 0;
+}
+
+static inline b2c_status world_open_io(world *w)
+{
+    b2c_schunk *s = NULL;
+    int fd = open(w->path, O_RDONLY);
+    b2c_io_table table = { &fd, world_read_at, world_size, NULL };
+    b2c_status st = b2c_schunk_open_io(&table, 0, NULL, &s, &w->err);
+    st = st == B2C_OK ? world_compare(w, s) : st;
+    b2c_schunk_free(s);
+    (void)close(fd);
+    return st;
 }
 
 static inline b2c_status world_step(world *w, step kind)
@@ -693,6 +865,20 @@ static inline b2c_status world_step(world *w, step kind)
     case ND_APPEND:
     case ND_PLACES:
         return world_nd_step(w, kind);
+    case ND_VARY:
+        return world_vary(w);
+    case OTHER:
+        return world_other(w);
+    case LOOK:
+    case REFRESH:
+    case RECHECK:
+        return world_reader_step(w, kind);
+    case VERIFY:
+        return world_verify(w);
+    case TO_FRAME:
+        return world_to_frame(w);
+    case OPEN_IO:
+        return world_open_io(w);
     case UNCHECKED:
     case CHECKED:
         return b2c_schunk_set_checksums(w->s, kind == CHECKED, 1, &w->err);
