@@ -68,15 +68,20 @@ b2c_status b2i_schunk_copy_chunks(const b2c_schunk *from, b2c_schunk *to, b2c_er
     B2I_TRY(b2i_vlmetas_check_room(&to->now.vlmetas, nnew, err));
     B2I_TRY(b2i_schunk_begin_steps(to, &steps, err));
     bool done;
-    b2c_status st = append_uniform(from, to, &done, err);
-    if (st == B2C_OK && !done) {
-        st = append_these(from, NULL, from->now.nchunks, to, err);
+    b2i_metas merged = { 0 }; /* made first: without memory nothing has changed */
+    b2c_status st;
+    B2I_GO(st, b2i_metas_copy(&to->now.vlmetas, &merged, err));
+    B2I_GO(st, b2i_metas_merge(&from->now.vlmetas, &merged, err));
+    B2I_GO(st, append_uniform(from, to, &done, err));
+    if (!done) {
+        B2I_GO(st, append_these(from, NULL, from->now.nchunks, to, err));
     }
-    if (st == B2C_OK) {
-        to->edits += from->now.vlmetas.n > 0; /* memory may end in the middle */
-        st = b2i_metas_merge(&from->now.vlmetas, &to->now.vlmetas, err);
-    }
-    return b2i_schunk_end_steps(to, steps, st, err);
+    b2i_metas old = to->now.vlmetas;
+    to->now.vlmetas = merged;
+    merged = old;
+out:
+    b2i_metas_free(&merged);
+    return b2i_schunk_end_appends(to, steps, st, err);
 }
 
 b2c_status b2i_schunk_copy_some(const b2c_schunk *from, const uint64_t *numbers, uint64_t n,
@@ -92,5 +97,5 @@ b2c_status b2i_schunk_copy_some(const b2c_schunk *from, const uint64_t *numbers,
     }
     B2I_TRY(b2i_schunk_begin_steps(to, &steps, err));
     b2c_status st = append_these(from, numbers, n, to, err);
-    return b2i_schunk_end_steps(to, steps, st, err);
+    return b2i_schunk_end_appends(to, steps, st, err);
 }

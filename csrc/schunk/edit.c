@@ -283,7 +283,7 @@ static void drop(b2c_schunk *s, b2i_entry entry, uint64_t len)
 void b2i_schunk_let_go(b2c_schunk *s, uint64_t nchunk)
 {
     uint64_t len;
-    b2i_entry entry = s->now.entries[nchunk];
+    b2i_entry entry = b2i_state_entry(&s->now, nchunk);
     (void)stored_len(s, nchunk, &len, NULL); /* without memory the room stays unused */
     s->now.nspecial -= entry >> 63;
     drop(s, entry, len);

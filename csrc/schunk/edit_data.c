@@ -90,7 +90,7 @@ b2c_status b2i_schunk_fill_special(b2c_schunk *s, uint64_t nbytes, uint8_t kind,
         st = append_specials(s, nbytes, size, kind, value, err);
     }
 out:
-    return b2i_schunk_end_steps(s, steps, st, err);
+    return b2i_schunk_end_appends(s, steps, st, err);
 }
 
 b2c_status b2i_schunk_update_special(b2c_schunk *s, uint64_t nchunk, uint8_t kind,
@@ -202,7 +202,6 @@ static b2c_status fill_last(write_job *j, b2i_span *src, b2c_error *err)
 
 static b2c_status grow(write_job *j, b2i_span src, b2c_error *err)
 {
-    B2I_TRY(fill_last(j, &src, err));
     while (src.n > 0) {
         uint64_t size = j->s->now.chunksize > 0 ? (uint64_t)j->s->now.chunksize
                                                 : (uint64_t)B2C_MAX_CHUNK_NBYTES;
@@ -224,12 +223,13 @@ b2c_status b2i_schunk_write(b2c_schunk *s, b2c_ctx *ctx, uint64_t at, b2i_span s
     b2i_steps steps;
     B2I_TRY(b2i_schunk_begin_steps(s, &steps, err));
     b2c_status st = overwrite(&j, at, &src, err);
-    if (st == B2C_OK) {
-        st = grow(&j, src, err);
-    }
+    st = st == B2C_OK ? fill_last(&j, &src, err) : st;
+    bool appends = s->edits == steps.edits;
+    st = st == B2C_OK ? grow(&j, src, err) : st;
     b2i_scratch_free(&j.data);
     b2i_scratch_free(&j.chunk);
-    return b2i_schunk_end_steps(s, steps, st, err);
+    return appends ? b2i_schunk_end_appends(s, steps, st, err)
+                   : b2i_schunk_end_steps(s, steps, st, err);
 }
 
 static b2c_status fill(write_job *j, const b2i_hook *hook, uint64_t nbytes, b2c_error *err)
@@ -260,7 +260,7 @@ b2c_status b2i_schunk_fill(b2c_schunk *s, b2c_ctx *ctx, uint64_t nbytes, b2i_hoo
     B2I_TRY(b2i_schunk_begin_steps(s, &steps, err));
     b2c_status st = fill(&j, &hook, nbytes, err);
     b2i_scratch_free(&j.chunk);
-    return b2i_schunk_end_steps(s, steps, st, err);
+    return b2i_schunk_end_appends(s, steps, st, err);
 }
 
 static b2c_status cut(write_job *j, uint64_t nbytes, b2c_error *err)

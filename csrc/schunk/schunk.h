@@ -242,7 +242,7 @@ b2c_status b2i_schunk_set_cparams(b2c_schunk *s, const b2c_cparams *cparams, b2c
 /* For who changes the arrays itself: B2C_E_LIMIT when zeros cannot make them nchunks. */
 b2c_status b2i_schunk_check_zeros(const b2c_schunk *s, uint64_t nchunks, b2c_error *err);
 
-/* The same: chunk n of listed entries is about to leave them. */
+/* The same: chunk n is about to leave them. */
 void b2i_schunk_let_go(b2c_schunk *s, uint64_t nchunk);
 
 b2c_status b2i_schunk_delete_chunk(b2c_schunk *s, uint64_t nchunk, b2c_error *err);
@@ -311,6 +311,9 @@ b2c_status b2i_schunk_compact(b2c_schunk *s, b2c_error *err);
 typedef struct b2i_steps {
     bool opened;    /* a transaction, for there was none */
     uint64_t edits; /* that had been made before */
+    uint64_t nchunks;
+    int64_t chunksize;
+    bool has_vlblocks;
 } b2i_steps;
 
 /*
@@ -320,6 +323,12 @@ typedef struct b2i_steps {
  */
 b2c_status b2i_schunk_begin_steps(b2c_schunk *s, b2i_steps *steps, b2c_error *err);
 b2c_status b2i_schunk_end_steps(b2c_schunk *s, b2i_steps steps, b2c_status st, b2c_error *err);
+
+/*
+ * The same of steps that have but appended chunks: after a failure these are taken away again, and
+ * a transaction that was there goes on.
+ */
+b2c_status b2i_schunk_end_appends(b2c_schunk *s, b2i_steps steps, b2c_status st, b2c_error *err);
 
 /* Forgets where chunks and vlmetalayers were, also what contexts keep of that. */
 void b2i_schunk_moved(b2c_schunk *s);

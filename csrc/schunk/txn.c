@@ -135,7 +135,11 @@ void b2i_schunk_rollback(b2c_schunk *s)
 
 b2c_status b2i_schunk_begin_steps(b2c_schunk *s, b2i_steps *steps, b2c_error *err)
 {
-    *steps = (b2i_steps){ .opened = s->saved == NULL, .edits = s->edits };
+    *steps = (b2i_steps){ .opened = s->saved == NULL,
+                          .edits = s->edits,
+                          .nchunks = s->now.nchunks,
+                          .chunksize = s->now.chunksize,
+                          .has_vlblocks = s->now.has_vlblocks };
     return steps->opened ? b2i_schunk_begin(s, err) : B2C_OK;
 }
 
@@ -152,6 +156,32 @@ b2c_status b2i_schunk_end_steps(b2c_schunk *s, b2i_steps steps, b2c_status st, b
         return st;
     }
     return b2i_schunk_commit(s, err);
+}
+
+/* Not after a change to chunks of any size: those that were there may have other entries. */
+static bool take_appended(b2c_schunk *s, const b2i_steps *steps)
+{
+    b2i_state *now = &s->now;
+    if (now->chunksize != steps->chunksize && steps->chunksize != B2I_CHUNKSIZE_NEW) {
+        return false;
+    }
+    while (now->nchunks > steps->nchunks) {
+        uint64_t last = now->nchunks - 1, nbytes = b2i_schunk_chunk_nbytes(s, last);
+        b2i_schunk_let_go(s, last);
+        now->nchunks = last;
+        now->nbytes -= nbytes;
+    }
+    now->chunksize = steps->nchunks == 0 ? steps->chunksize : now->chunksize;
+    now->has_vlblocks = steps->has_vlblocks;
+    return true;
+}
+
+b2c_status b2i_schunk_end_appends(b2c_schunk *s, b2i_steps steps, b2c_status st, b2c_error *err)
+{
+    if (st != B2C_OK && !steps.opened && take_appended(s, &steps)) {
+        steps.edits = s->edits;
+    }
+    return b2i_schunk_end_steps(s, steps, st, err);
 }
 
 b2c_status b2i_schunk_flush(b2c_schunk *s, b2c_error *err)

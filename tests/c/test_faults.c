@@ -331,6 +331,13 @@ static b2c_status go_on(plan *p, content *before)
     return st;
 }
 
+/* Edits of several steps that take their memory first, or take back what they have appended. */
+static int is_whole_without_memory(step kind)
+{
+    return kind == FILL || kind == FILL_VALUE || kind == MADE || kind == COPY ||
+           kind == COPY_SOME || kind == ND_APPEND || kind == ND_GROW || kind == ND_SHRINK;
+}
+
 /*
  * An edit with the present fault between two others, and the commit.  What is shown and stored is
  * the state before the transaction, or the one after all edits that did not fail.
@@ -354,6 +361,9 @@ static void run_inside(plan *p, step kind)
     }
     b2c_status goes_on = go_on(p, &before);
     st = st == B2C_OK ? b2c_schunk_commit(p->w.s, &err) : st;
+    if (st != B2C_OK && now.kind == NO_MEMORY && is_whole_without_memory(kind)) {
+        report(p, kind, "the transaction is lost", &err);
+    }
     content *expected = st == B2C_OK && goes_on == B2C_OK ? &before : &old;
     take_content(p, &found);
     if (!content_equal(&found, expected)) {

@@ -725,7 +725,7 @@ static void test_failed_first_edit(bool in_transaction)
         }
         CHECK_EQ(b2c_schunk_copy_some(from, numbers, 4, a, &err), B2C_E_LIMIT);
         if (in_transaction) {
-            CHECK_EQ(b2c_schunk_commit(a, &err), B2C_E_ARGUMENT);
+            CHECK_EQ(b2c_schunk_commit(a, &err), B2C_OK); /* of what was appended nothing is left */
         }
         b2c_schunk_info_get(a, &info);
         CHECK_EQ(info.nchunks, n - 1);

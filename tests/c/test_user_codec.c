@@ -744,6 +744,35 @@ static void test_fill(void)
     b2c_schunk_free(s);
 }
 
+/* Zeros, in as many blocks as *user says; then it fails. */
+static int some_zeros(void *user, const b2c_block *block, const void *src, void *dst, size_t n)
+{
+    (void)block;
+    (void)src;
+    memset(dst, 0, n);
+    return (*(int *)user)-- == 0;
+}
+
+/* A function that fails takes along the chunks that it has made, not the transaction. */
+static void test_fill_in_transaction(void)
+{
+    b2c_error err;
+    b2c_schunk_info info;
+    b2c_schunk *s = new_schunk(params(B2C_CODEC_BLOSCLZ, B2C_FILTER_SHUFFLE));
+    for (int nblocks = 0; nblocks < 40; nblocks += 13) {
+        int left = nblocks;
+        CHECK_EQ(b2c_schunk_begin(s, &err), B2C_OK);
+        CHECK_EQ(b2c_schunk_append(s, serial, data, CHUNKSIZE, &err), B2C_OK);
+        CHECK_EQ(b2c_schunk_fill(s, serial, (uint64_t)50 * CHUNKSIZE, some_zeros, &left, &err),
+                 B2C_E_CALLBACK);
+        CHECK_EQ(b2c_schunk_commit(s, &err), B2C_OK);
+        b2c_schunk_info_get(s, &info);
+        CHECK_EQ(info.nchunks, nblocks / 13 + 1);
+        CHECK_EQ(info.nbytes, info.nchunks * CHUNKSIZE);
+    }
+    b2c_schunk_free(s);
+}
+
 int main(void)
 {
     fill_data();
@@ -771,6 +800,7 @@ int main(void)
     test_edits_in_between();
     test_post_and_edits();
     test_fill();
+    test_fill_in_transaction();
     b2c_ctx_free(parallel);
     b2c_ctx_free(serial);
     b2c_pool_free(pool);
