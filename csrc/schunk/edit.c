@@ -289,6 +289,18 @@ void b2i_schunk_let_go(b2c_schunk *s, uint64_t nchunk)
     drop(s, entry, len);
 }
 
+void b2i_schunk_keep_first(b2c_schunk *s, uint64_t n)
+{
+    b2i_state *now = &s->now;
+    while (now->nchunks > n) {
+        uint64_t last = now->nchunks - 1, nbytes = b2i_schunk_chunk_nbytes(s, last);
+        b2i_schunk_let_go(s, last);
+        now->nchunks = last;
+        now->nbytes -= nbytes;
+        s->edits++;
+    }
+}
+
 /* Gives entry i, which has no payload, one. */
 static b2c_status make_payload(b2c_schunk *s, uint64_t i, b2c_error *err)
 {

@@ -266,13 +266,14 @@ b2c_status b2i_schunk_fill(b2c_schunk *s, b2c_ctx *ctx, uint64_t nbytes, b2i_hoo
 static b2c_status cut(write_job *j, uint64_t nbytes, b2c_error *err)
 {
     b2c_schunk *s = j->s;
-    while (s->now.nchunks > 0 && b2i_schunk_chunk_at(s, s->now.nchunks - 1) >= nbytes) {
-        B2I_TRY(b2i_schunk_delete_chunk(s, s->now.nchunks - 1, err));
+    uint64_t n = s->now.nchunks;
+    while (n > 0 && b2i_schunk_chunk_at(s, n - 1) >= nbytes) {
+        n--;
     }
+    b2i_schunk_keep_first(s, n);
     if (s->now.nbytes > nbytes) {
-        uint64_t last = s->now.nchunks - 1;
-        uint64_t left = nbytes - b2i_schunk_chunk_at(s, last);
-        B2I_TRY(patch_chunk(j, last, 0, b2i_span_of(NULL, 0), left, err));
+        uint64_t left = nbytes - b2i_schunk_chunk_at(s, n - 1);
+        B2I_TRY(patch_chunk(j, n - 1, 0, b2i_span_of(NULL, 0), left, err));
     }
     return B2C_OK;
 }

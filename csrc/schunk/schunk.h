@@ -245,6 +245,9 @@ b2c_status b2i_schunk_check_zeros(const b2c_schunk *s, uint64_t nchunks, b2c_err
 /* The same: chunk n is about to leave them. */
 void b2i_schunk_let_go(b2c_schunk *s, uint64_t nchunk);
 
+/* In a transaction: takes away the chunks behind the first n.  It cannot fail. */
+void b2i_schunk_keep_first(b2c_schunk *s, uint64_t n);
+
 b2c_status b2i_schunk_delete_chunk(b2c_schunk *s, uint64_t nchunk, b2c_error *err);
 b2c_status b2i_schunk_reorder(b2c_schunk *s, const uint64_t *order, uint64_t norder,
                               b2c_error *err);

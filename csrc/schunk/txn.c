@@ -165,12 +165,7 @@ static bool take_appended(b2c_schunk *s, const b2i_steps *steps)
     if (now->chunksize != steps->chunksize && steps->chunksize != B2I_CHUNKSIZE_NEW) {
         return false;
     }
-    while (now->nchunks > steps->nchunks) {
-        uint64_t last = now->nchunks - 1, nbytes = b2i_schunk_chunk_nbytes(s, last);
-        b2i_schunk_let_go(s, last);
-        now->nchunks = last;
-        now->nbytes -= nbytes;
-    }
+    b2i_schunk_keep_first(s, steps->nchunks);
     now->chunksize = steps->nchunks == 0 ? steps->chunksize : now->chunksize;
     now->has_vlblocks = steps->has_vlblocks;
     return true;

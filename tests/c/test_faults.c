@@ -334,7 +334,7 @@ static b2c_status go_on(plan *p, content *before)
 /* Edits of several steps that take their memory first, or take back what they have appended. */
 static int is_whole_without_memory(step kind)
 {
-    return kind == FILL || kind == FILL_VALUE || kind == MADE || kind == COPY ||
+    return kind == CLEAR || kind == FILL || kind == FILL_VALUE || kind == MADE || kind == COPY ||
            kind == COPY_SOME || kind == ND_APPEND || kind == ND_GROW || kind == ND_SHRINK;
 }
 
