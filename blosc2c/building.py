@@ -44,7 +44,7 @@ _SLOW_CODECS = (Codec.ZLIB.value, Codec.ZSTD.value)  # at decoding
 _FEW_CHUNKS = 1000  # of arrays whose index each edit outside of a transaction may copy
 _LEAST_FITTED = 1 << 20  # bytes of an array; smaller ones are not looked at
 _NOISY_RATIO, _REGULAR_RATIO = 3, 12  # below the first, above the second
-_TYPICAL = 2 / 3  # of the way through an array: less often a special place, as zero, than its middle
+_TYPICAL_PLACE = 2 / 3  # of the way through an array: less often a special place, as zero, than its middle
 _FAR_NBYTES = 160 << 10  # of blocks of what repeats farther away than shorter ones reach
 _DEFAULT_FILTERS = [0, 0, 0, 0, 0, Filter.SHUFFLE.value]
 _TEXT_METAS = [0, 0, 0, 0, 0, 4]  # bytes of a code point, for the shuffle
@@ -170,7 +170,9 @@ def _fitting_blocks(
         choose_blocks(chunks, dtype.itemsize, nbytes, whole_part) for nbytes in (2 * usual, _FAR_NBYTES)
     )
     wanted = []  # the first that fits is taken
-    if ratio >= _NOISY_RATIO and _repeats_far(_block_at(source, shape, dtype, longest, _TYPICAL), dtype):
+    if ratio >= _NOISY_RATIO and _repeats_far(
+        _block_at(source, shape, dtype, longest, _TYPICAL_PLACE), dtype
+    ):
         wanted.append(longest)
     if ratio > _REGULAR_RATIO:
         wanted.append(long)
