@@ -161,6 +161,9 @@ b2c_status b2i_chunk_vl_block(b2c_ctx *ctx, const b2i_chunk *chunk, uint64_t nbl
 /* Checks all of cparams; fails naming the parameter. */
 b2c_status b2i_cparams_check(const b2c_cparams *cparams, b2c_error *err);
 
+/* B2C_E_LIMIT when one chunk cannot hold so many bytes. */
+b2c_status b2i_chunk_check_nbytes(uint64_t nbytes, b2c_error *err);
+
 /*
  * As b2c_compress(); dst_cap >= n + 32 never fails for lack of room.  site NULL: the chunk is
  * alone and nothing is to be done with the data before.

@@ -25,6 +25,14 @@ static b2i_pipeline plan_pipeline(const b2c_cparams *cparams)
     return pl;
 }
 
+b2c_status b2i_chunk_check_nbytes(uint64_t nbytes, b2c_error *err)
+{
+    return nbytes <= B2C_MAX_CHUNK_NBYTES
+               ? B2C_OK
+               : b2i_fail_sizes(err, B2C_E_LIMIT, B2C_NO_OFFSET,
+                                "the data is too large for a chunk", B2C_MAX_CHUNK_NBYTES, nbytes);
+}
+
 b2c_status b2i_cparams_check(const b2c_cparams *cparams, b2c_error *err)
 {
     if (cparams == NULL || cparams->size < sizeof *cparams) {
@@ -585,10 +593,7 @@ b2c_status b2i_chunk_encode(b2c_ctx *ctx, const b2c_cparams *cparams, const b2i_
     static const b2i_site alone;
     uint32_t nworkers;
     B2I_TRY(b2i_cparams_check(cparams, err));
-    if (src.n > B2C_MAX_CHUNK_NBYTES) {
-        return b2i_fail_sizes(err, B2C_E_LIMIT, B2C_NO_OFFSET, "the data is too large for a chunk",
-                              B2C_MAX_CHUNK_NBYTES, src.n);
-    }
+    B2I_TRY(b2i_chunk_check_nbytes(src.n, err));
     B2I_TRY(b2i_ctx_prepare(ctx, 1, &nworkers, err));
     b2i_plan p = plan_blocks(cparams, site == NULL ? &alone : site, src);
     if (p.site->hook.fn != NULL && src.n > 0) {

@@ -54,10 +54,7 @@ static b2c_status check_special(const b2c_cparams *cparams, uint8_t kind, uint64
         return b2i_fail_field(err, B2C_E_ARGUMENT, B2C_NO_OFFSET, "kind",
                               "the kind of special value must be from 1 to 4");
     }
-    if (nbytes > B2C_MAX_CHUNK_NBYTES) {
-        return b2i_fail_sizes(err, B2C_E_LIMIT, B2C_NO_OFFSET, "the data is too large for a chunk",
-                              B2C_MAX_CHUNK_NBYTES, nbytes);
-    }
+    B2I_TRY(b2i_chunk_check_nbytes(nbytes, err));
     if (nbytes % cparams->typesize != 0) {
         return b2i_fail_field(err, B2C_E_ARGUMENT, B2C_NO_OFFSET, "nbytes",
                               "must be a multiple of the type size");

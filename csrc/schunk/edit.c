@@ -419,10 +419,7 @@ b2c_status b2i_schunk_compress(const b2c_schunk *s, b2c_ctx *ctx, uint64_t nchun
                                const b2i_hook *pre, b2i_span src, b2i_scratch *scratch,
                                b2i_span *out, b2c_error *err)
 {
-    if (src.n > B2C_MAX_CHUNK_NBYTES) {
-        return b2i_fail_sizes(err, B2C_E_LIMIT, B2C_NO_OFFSET, "the data is too large for a chunk",
-                              B2C_MAX_CHUNK_NBYTES, src.n);
-    }
+    B2I_TRY(b2i_chunk_check_nbytes(src.n, err));
     size_t len, cap = src.n + B2C_HEADER_LEN;
     uint8_t *p = b2i_scratch_get(scratch, cap);
     if (p == NULL) {
