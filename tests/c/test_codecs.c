@@ -149,6 +149,32 @@ static void test_long_end(const b2i_codec *codec)
     free(data);
 }
 
+/* Runs of all lengths with one to four other bytes between them, and up to 70 behind the last. */
+static void test_runs(const b2i_codec *codec)
+{
+    enum { LONGEST = 700, MAX = LONGEST * (LONGEST + 8) / 2, MAX_REST = 70 };
+    uint8_t *data = room_of(MAX + MAX_REST);
+    uint64_t r = 4;
+    size_t n = 0;
+    for (size_t len = 1; len <= LONGEST; len++) {
+        for (size_t i = 0; i <= len % 4; i++) {
+            data[n++] = (uint8_t)(harness_random(&r) >> 20);
+        }
+        memset(data + n, data[n - 1], len);
+        n += len;
+    }
+    for (size_t i = 0; i < MAX_REST; i++) {
+        data[n + i] = (uint8_t)(harness_random(&r) >> 20);
+    }
+    for (size_t rest = 0; rest <= MAX_REST; rest++) {
+        CHECK(round_trip(codec, 1, NULL, data + n - 4000, 4000 + rest) > 0);
+        CHECK(round_trip(codec, 5, NULL, data, 9000 + 100 * rest) > 0);
+    }
+    CHECK(round_trip(codec, 1, NULL, data, n + MAX_REST) > 0);
+    CHECK(round_trip(codec, 9, NULL, data, n) > 0);
+    free(data);
+}
+
 /*
  * What begins with noise, as bitshuffled data do, is no larger for it than the noise is, also where
  * something is repeated by chance.
@@ -690,6 +716,7 @@ int main(void)
         test_highest_level(codec);
         if (codec->id == B2C_CODEC_ZSTD) {
             test_long_end(codec);
+            test_runs(codec);
             test_effort(codec);
             test_no_effort(codec);
             test_long_runs(codec);

@@ -842,6 +842,18 @@ static void ZSTD_copyLongMatch(BYTE* op, const BYTE* const match, size_t length)
     ZSTD_memcpy(op, match, length);
 }
 
+/* blosc2c: A run, as each copy of 8 bytes would wait for the one before.  Writes up to 15 bytes more. */
+HINT_INLINE void ZSTD_copyRun(BYTE* op, BYTE byte, size_t length)
+{
+    U64 const word = byte * 0x0101010101010101ULL;
+    BYTE* const oend = op + length;
+    do {
+        MEM_write64(op, word);
+        MEM_write64(op + 8, word);
+        op += 16;
+    } while (op < oend);
+}
+
 /*! ZSTD_safecopy() :
  *  Specialized version of memcpy() that is allowed to READ up to WILDCOPY_OVERLENGTH past the input buffer
  *  and write up to 16 bytes past oend_w (op >= oend_w is allowed).
@@ -1107,6 +1119,11 @@ size_t ZSTD_execSequence(BYTE* op,
     }
     assert(sequence.offset < WILDCOPY_VECLEN);
 
+    if (sequence.offset == 1) {   /* blosc2c */
+        ZSTD_copyRun(op, *match, sequence.matchLength);
+        return sequenceLength;
+    }
+
     /* Copy 8 bytes and spread the offset to be >= 8. */
     ZSTD_overlapCopy8(&op, &match, sequence.offset);
 
@@ -1198,6 +1215,11 @@ size_t ZSTD_execSequenceSplitLitBuffer(BYTE* op,
         return sequenceLength;
     }
     assert(sequence.offset < WILDCOPY_VECLEN);
+
+    if (sequence.offset == 1) {   /* blosc2c */
+        ZSTD_copyRun(op, *match, sequence.matchLength);
+        return sequenceLength;
+    }
 
     /* Copy 8 bytes and spread the offset to be >= 8. */
     ZSTD_overlapCopy8(&op, &match, sequence.offset);
