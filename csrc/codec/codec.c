@@ -77,6 +77,7 @@ void b2i_codec_state_free(b2i_codec_state *state)
         }
     }
     b2i_free(state->lz);
+    b2i_free(state->lz4); /* our encoder's, which is in builds without the library too */
     b2i_free(state->deflate);
     b2i_free(state->deflate_parser);
     b2i_free(state->inflate);

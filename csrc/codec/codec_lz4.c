@@ -129,12 +129,7 @@ static b2c_status lz4_decode(b2i_codec_state *state, const b2i_dict *dict, b2i_s
     return b2i_lz4_decode(dict == NULL ? b2i_span_of(NULL, 0) : dict->bytes, src, dst, n);
 }
 
-static void lz4_state_free(b2i_codec_state *state)
-{
-    b2i_free(state->lz4);
-}
-
-static void lz4hc_state_free(b2i_codec_state *state)
+static void state_free(b2i_codec_state *state)
 {
     b2i_aligned_free(state->lz4hc);
 }
@@ -207,7 +202,6 @@ const b2i_codec_ops b2i_codec_lz4 = {
                .version = LZ4_versionString,
                .encode = lz4_encode,
                .decode = lz4_decode },
-    .state_free = lz4_state_free,
     .dict_train = dict_train,
     .dict_init = lz4_dict_init,
     .dict_free = lz4_dict_free,
@@ -222,7 +216,7 @@ const b2i_codec_ops b2i_codec_lz4hc = {
                .version = LZ4_versionString,
                .encode = lz4hc_encode,
                .decode = lz4_decode },
-    .state_free = lz4hc_state_free,
+    .state_free = state_free,
     .dict_train = dict_train,
     .dict_init = lz4hc_dict_init,
     .dict_free = lz4hc_dict_free,
