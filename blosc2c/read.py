@@ -445,6 +445,10 @@ class Reading:
 
     def to_cframe(self) -> bytes:
         """All of it as one contiguous frame."""
+        frame = self.handle.calls.to_cframe()
+        if type(frame) is bytes:
+            return frame
+        check_call(frame, self.urlpath)
         need, err = ffi.new("size_t *"), new_error()
 
         def store(ptr: Any) -> bytes:

@@ -66,23 +66,35 @@ static PyObject *read_new(b2i_calls *self, b2i_turn_read_fn *read, uint64_t numb
     return st == B2C_OK ? cut : b2i_failure(st, &err);
 }
 
-/* By way of the desk while that takes less than to ask for the length first. */
-static PyObject *get_chunk(PyObject *o, PyObject *arg)
+/* By way of the desk up to 'cap' bytes: while that takes less than to ask for the length first. */
+static PyObject *read_all(PyObject *o, b2i_turn_read_fn *read, uint64_t number, size_t cap)
 {
     b2i_calls *self = (b2i_calls *)o;
-    uint64_t number;
     size_t len = 0;
     b2c_error err;
-    b2i_desk *d = b2i_get_number(arg, &number) ? b2i_take_desk() : NULL;
+    b2i_desk *d = b2i_take_desk();
     if (d == NULL) {
         return b2i_long_way();
     }
-    int st = run_read(self, b2i_turn_get_chunk, d, number, d->bytes, COPIED_NBYTES, &len, &err);
+    int st = run_read(self, read, d, number, d->bytes, cap, &len, &err);
     if (st == B2C_E_OUTPUT_SIZE) {
-        return read_new(self, b2i_turn_get_chunk, number, len, PY_SSIZE_T_MAX, &len);
+        return read_new(self, read, number, len, PY_SSIZE_T_MAX, &len);
     }
     return st == B2C_OK ? PyBytes_FromStringAndSize((const char *)d->bytes, (Py_ssize_t)len)
                         : b2i_failure(st, &err);
+}
+
+static PyObject *get_chunk(PyObject *o, PyObject *arg)
+{
+    uint64_t number;
+    return b2i_get_number(arg, &number) ? read_all(o, b2i_turn_get_chunk, number, COPIED_NBYTES)
+                                        : b2i_long_way();
+}
+
+static PyObject *to_cframe(PyObject *o, PyObject *unused)
+{
+    (void)unused;
+    return read_all(o, b2i_turn_to_frame, 0, SHORT_NBYTES);
 }
 
 /* True when 'out' is filled; nbytes: how many bytes, or SIZE_MAX: as many as there are. */
@@ -401,6 +413,7 @@ static void free_calls(PyObject *o)
 
 static PyMethodDef methods[] = {
     { "get_chunk", get_chunk, METH_O, NULL },
+    { "to_cframe", to_cframe, METH_NOARGS, NULL },
     { "decompress_chunk", FAST(decompress_chunk) },
     { "items", FAST(items) },
     { "read_bytes", FAST(read_bytes) },

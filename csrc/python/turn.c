@@ -235,6 +235,14 @@ int b2i_turn_get_chunk(b2i_turn *turn, b2c_ctx *ctx, uint64_t number, void *dst,
     READ(turn, b2c_schunk_get_chunk(turn->schunk, number, dst, cap, dst_len, err));
 }
 
+int b2i_turn_to_frame(b2i_turn *turn, b2c_ctx *ctx, uint64_t number, void *dst, size_t cap,
+                      size_t *dst_len, b2c_error *err)
+{
+    (void)ctx;
+    (void)number;
+    READ(turn, b2c_schunk_to_frame(turn->schunk, dst, cap, dst_len, err));
+}
+
 static bool is_within(const b2c_schunk *schunk, uint64_t at, size_t n)
 {
     b2c_schunk_info info;

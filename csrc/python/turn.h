@@ -107,10 +107,10 @@ typedef int b2i_turn_edit_fn(b2i_turn *turn, b2c_ctx *ctx, uint64_t number, cons
                              size_t n, size_t *nchunks, b2c_error *err);
 
 /*
- * b2c_schunk_decode_chunk(), …_get_chunk() (without 'ctx'), and …_read() from byte 'number' on:
- * B2I_NOT_FREE also beyond the end.
+ * b2c_schunk_decode_chunk(), …_get_chunk() (without 'ctx'), …_to_frame() (without 'number', too),
+ * and …_read() from byte 'number' on: B2I_NOT_FREE also beyond the end.
  */
-b2i_turn_read_fn b2i_turn_decode_chunk, b2i_turn_get_chunk, b2i_turn_read;
+b2i_turn_read_fn b2i_turn_decode_chunk, b2i_turn_get_chunk, b2i_turn_to_frame, b2i_turn_read;
 
 /* b2c_schunk_meta_get() (without 'ctx') and b2c_schunk_vlmeta_get(). */
 b2i_turn_get_fn b2i_turn_meta_get, b2i_turn_vlmeta_get;

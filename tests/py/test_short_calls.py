@@ -96,6 +96,20 @@ def test_stored_chunks_of_any_size(nbytes, limits, tmp_path):
             assert b2.decompress2(chunk) == noise
 
 
+@pytest.mark.parametrize("nbytes", [0, 100, 60_000, 65_000, 70_000, 300_000])
+@pytest.mark.parametrize("checksums", [False, True])
+def test_frames_of_any_size(nbytes, checksums, tmp_path):
+    """Below and above what is copied by way of the desk."""
+    noise = np.random.default_rng(1).bytes(nbytes)
+    for path in (None, tmp_path / "f.b2frame"):
+        with b2.SChunk(data=noise, chunksize=10_000, urlpath=path, checksums=checksums) as made:
+            made.vlmeta["name"] = "value"
+            frame = both(made, lambda s: s.to_cframe())
+            copy = b2.schunk_from_cframe(frame)
+            assert copy[:] == noise and copy.vlmeta["name"] == "value"
+    assert both(made, lambda s: s.to_cframe())[0] is b2.ClosedError
+
+
 @pytest.mark.parametrize("path", [None, "f.b2frame"])
 def test_data_of_new_ones_without_methods_of_subclasses(path, tmp_path):
     """Their own constructor has not ended by then."""
