@@ -228,7 +228,7 @@ def _gather(entries: list[Any], shape: Shape) -> Gather:
                 basic.append(0 if shape[one_axis] else slice(None))
                 axis += 1
     try:
-        points = np.broadcast_arrays(*arrays)
+        points = np.broadcast_arrays(*arrays) if len(arrays) > 1 else arrays
     except ValueError:
         shapes = " ".join(str(array.shape) for array in arrays)
         raise IndexError(f"index arrays could not be broadcast together: shapes {shapes}") from None
@@ -260,10 +260,11 @@ def _index_arrays(entry: Any, axis: int, shape: Shape) -> Iterator[tuple[int | N
             yield axis + i, indices
         return
     n, indices = shape[axis], np.asarray(entry, np.intp)
-    if indices.size and (int(indices.min()) < -n or int(indices.max()) >= n):
+    least = int(indices.min()) if indices.size else 0
+    if indices.size and (least < -n or int(indices.max()) >= n):
         wrong = int(indices[(indices < -n) | (indices >= n)].flat[0])
         raise IndexError(f"index {wrong} is out of bounds for axis {axis} with size {n}")
-    yield axis, np.where(indices < 0, indices + n, indices)
+    yield axis, indices if least >= 0 else np.where(indices < 0, indices + n, indices)
 
 
 def _cover(basic: list[Any], axes: list[int | None], shape: Shape) -> tuple[Box, Shape, Shape]:
@@ -275,7 +276,7 @@ def _cover(basic: list[Any], axes: list[int | None], shape: Shape) -> tuple[Box,
             counts[axis] = shape[axis]
     kept = tuple(axis for axis in box.axes if axis not in axes)
     layout = tuple(1 if axis < 0 else box.counts[axis] for axis in kept)
-    return box._replace(counts=tuple(counts)), layout, kept
+    return Box(box.start, tuple(counts), *box[2:]), layout, kept
 
 
 def rest_of(plan: Gather) -> tuple[Shape, tuple[slice, ...]]:
