@@ -217,7 +217,10 @@ def decompress(
         return None
     if not as_bytearray:
         return _decode_new(src, 0)
-    result = bytearray(check_result(inspect_chunk(src).nbytes))
+    data = calls.decompress(src)
+    if type(data) is bytes:  # what is short is copied sooner than its length is known
+        return bytearray(data)
+    result = bytearray(check_result(_check_found(src, data)))
     if result:
         _decode_into(src, result, 0)
     return result

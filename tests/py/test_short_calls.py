@@ -574,6 +574,7 @@ def test_chunks_alone(monkeypatch, src):
         b2.compress2(b""),
     ):
         both_ways(lambda chunk=chunk: b2.decompress(chunk))
+        both_ways(lambda chunk=chunk: b2.decompress(chunk, as_bytearray=True))
         for room in (0, 5, DATA.nbytes, DATA.nbytes + 1, 1 << 19):
             both_ways(lambda chunk=chunk, room=room: decompress_into(chunk, bytearray(room)))
 
