@@ -16,6 +16,8 @@ import numpy as np
 Array = np.ndarray[Any, Any]
 Shape = tuple[int, ...]
 
+_BOOLEAN = (bool, np.bool_)  # making a union each time takes longer than asking
+
 
 class Box(NamedTuple):
     """A basic selection.
@@ -128,7 +130,7 @@ def expand_key(key: tuple[Any, ...], ndim: int) -> list[Any]:
 def _entry(item: Any) -> Any:
     if item is None or isinstance(item, slice):
         return item
-    if not isinstance(item, bool | np.bool_) and hasattr(item, "__index__"):
+    if not isinstance(item, _BOOLEAN) and hasattr(item, "__index__"):
         try:
             return item.__index__()
         except TypeError:  # arrays have the method too

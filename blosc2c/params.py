@@ -232,6 +232,7 @@ def _default_filters() -> list[Filter]:
 
 
 _CPARAMS = ffi.typeof("b2c_cparams *")
+_ONE_FILTER = (Filter, str)  # making a union each time takes longer than asking
 
 
 @dataclass
@@ -306,7 +307,7 @@ class CParams:
 
     def _check_filters(self) -> None:
         given = self.filters
-        filters = [given] if isinstance(given, Filter | str) else _to_list(given, "filters")
+        filters = [given] if isinstance(given, _ONE_FILTER) else _to_list(given, "filters")
         if len(filters) > MAX_FILTERS:
             raise ParameterError(f"at most {MAX_FILTERS} filters, not {len(filters)}", field="filters")
         self.filters = [
@@ -323,8 +324,9 @@ class CParams:
                 field="filters_meta",
             )
         self.filters_meta = metas[: len(filters)]
+        bytedelta = Filter.BYTEDELTA  # looking it up takes as long as the rest of this
         for i, kind in enumerate(self.filters):
-            if kind is Filter.BYTEDELTA and not self.filters_meta[i]:
+            if kind is bytedelta and not self.filters_meta[i]:
                 self.filters_meta[i] = min(self.typesize, 255)
 
     def copied(self) -> CParams:
