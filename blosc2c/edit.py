@@ -361,7 +361,7 @@ class Editing(Reading):
                 yield
                 return
             try:
-                self._check_open(lib.b2i_turn_begin(handle.turn, err), err)
+                self._check_open(handle.begin(err), err)
                 yield
                 handle.get()  # who has closed it has forgotten the edits
                 self._check_open(lib.b2i_turn_commit(handle.turn, err), err)

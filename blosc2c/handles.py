@@ -122,7 +122,6 @@ class Handle:
     unstored: BaseException | None = None  # why settle() failed, of which nobody has been told
     _nwriters = 0  # one in the other, of one thread
     _nwaiting = 0  # that are to write when others have read
-    _writer = 0  # thread that is writing
     _is_editing = False  # in a call of edit()
     _is_locked = False  # the writer has the lock file
     owner: weakref.ref[Any] | None = None  # the SChunk that shows it
@@ -137,7 +136,7 @@ class Handle:
         self._followers: dict[int, weakref.ref[Any]] = {}  # by id(); a WeakSet takes far longer
         self._views = _Views()
         self._turns = threading.RLock()  # held to begin to read, and to write
-        self.turn = ffi.new(_TURN, {"schunk": ptr, "is_open": True})
+        self.turn = ffi.new(_TURN, {"schunk": ptr, "is_open": lib.B2I_OPEN})
         self.calls = calls.Calls((self.turn, self._ptr), address_of(self.turn))
         self.called: dict[str, list[Any]] = {}  # what C calls for it, the last of each kind
         _handles[id(self)] = _by_address[self._address] = weakref.ref(self)
@@ -175,10 +174,15 @@ class Handle:
 
     def _update(self) -> None:
         """Let calls of turn.h begin, unless something is against it; by who has the turns."""
-        is_busy = self._nwriters or self._nwaiting or self.is_untold or self.turn.is_begun
-        # They know nothing of locks, and of these two.
+        # They know nothing of locks, and of the next two.
         is_else = self._locks is not None or self._damage is not None or self.unstored is not None
-        lib.b2i_turn_open(self.turn, not (is_busy or is_else or self._ptr is None))
+        if is_else or self.is_untold or self._ptr is None:
+            to = False
+        elif self.turn.is_begun:  # in its block, not in an edit, or another block, inside of that
+            to = lib.B2I_OPEN_TO_WRITER if self._nwriters == 1 else False
+        else:
+            to = False if self._nwriters or self._nwaiting else lib.B2I_OPEN
+        lib.b2i_turn_open(self.turn, to)
 
     @property
     def is_closed(self) -> bool:
@@ -221,7 +225,7 @@ class Handle:
             while mark is None:
                 self._let_writers_go_first()
                 with self._turns:
-                    if self.turn.is_begun and not self._writer:
+                    if self.turn.is_begun and not self.turn.writer:
                         with self._alone():  # which ends a transaction that nobody is in
                             pass
                     ptr = self.get()
@@ -256,7 +260,7 @@ class Handle:
         """
         pause = MIN_PAUSE
         while self._nwaiting and not (
-            thread_local.waits or self._writer == _get_ident() or self._reads_here()
+            thread_local.waits or self.turn.writer == _get_ident() or self._reads_here()
         ):
             pause = _wait(pause)
 
@@ -309,25 +313,29 @@ class Handle:
         """What work() gives, made as in a writing() block; None: somebody has to be waited for."""
         with self._turns:
             me = _get_ident()
-            if self.damage is None and self.unstored is None and (self.turn.is_open or self._is_open_to(me)):
+            if (
+                self.damage is None
+                and self.unstored is None
+                and (self.turn.is_open == lib.B2I_OPEN or self._is_open_to(me))
+            ):
                 # What _alone() does, if nobody has to be waited for.
-                outer = self._writer
+                outer = self.turn.writer
                 self._nwriters += 1
-                self._writer = me
+                self.turn.writer = me
                 try:
                     is_used = lib.b2i_turn_open(self.turn, False) or self._has_view()
                     if not is_used or (outer == me and not self._reads_here()):
                         self.turn.was_read = False
                         return (work(*args, **kwargs),)
                 finally:
-                    self._writer = outer
+                    self.turn.writer = outer
                     self._nwriters -= 1
                     self._update()
         return None
 
     def _is_open_to(self, me: int) -> bool:
         """Whether this thread is writing, and has the lock file if there is one."""
-        return self._writer == me and (self.locks is None or self._is_locked)
+        return self.turn.writer == me and (self.locks is None or self._is_locked)
 
     def _call(self, call: Callable[[Any], T]) -> T:
         lent, was_editing = thread_local.lent, self._is_editing
@@ -362,10 +370,10 @@ class Handle:
                 lib.b2i_turn_open(self.turn, False)
                 # Who writes already sees views only of threads that look whether they may read, and
                 # may be waiting for this one by then, in a signal handler.
-                if self._writer == me or not self._is_read():
-                    outer = self._writer
+                if self.turn.writer == me or not self._is_read():
+                    outer = self.turn.writer
                     self._nwriters += 1
-                    self._writer = me
+                    self.turn.writer = me
                     try:
                         self.turn.was_read = False
                         if not (outer or closes):
@@ -375,7 +383,7 @@ class Handle:
                             self.tell(ptr)
                         yield ptr
                     finally:
-                        self._writer = outer
+                        self.turn.writer = outer
                         self._nwriters -= 1
                         self._update()
                     return
@@ -397,6 +405,12 @@ class Handle:
         """End a transaction that signal handlers have kept from its end, one after the other."""
         if self.turn.is_begun:
             self.roll_back()
+
+    def begin(self, err: Any) -> int:
+        """The status of b2i_turn_begin(), after which short calls are open to this thread; for a writer."""
+        status: int = lib.b2i_turn_begin(self.turn, err)
+        self._update()
+        return status
 
     def roll_back(self) -> None:
         """Forget what was edited since b2i_turn_begin(), if that is not over; for a writer."""
@@ -500,7 +514,7 @@ class Handle:
 
         A failure is not that of who calls this: the next edit, or close(), raises it.
         """
-        is_used = self._is_lent() or self._writer or self._nwaiting or self._is_read()
+        is_used = self._is_lent() or self.turn.writer or self._nwaiting or self._is_read()
         if is_used or self.is_closed or self.locks is not None:  # then every edit is stored at once
             return
         err = new_error()
@@ -550,7 +564,7 @@ class Handle:
         """Call close(ptr, err), which frees; nothing happens the second time."""
         if self._ptr is None:
             return
-        if self._is_lent() or (self._is_editing and self._writer == _get_ident()):
+        if self._is_lent() or (self._is_editing and self.turn.writer == _get_ident()):
             self._refuse("close")
         if self._at_once(self._free, close, path) is not None:
             return
@@ -580,7 +594,8 @@ class Handle:
             return self._facts[0]
         info = ffi.new(INFO)
         if lib.b2i_turn_info(self.turn, info) == lib.B2C_OK:
-            self._facts = info, nedits
+            if self.turn.is_open == lib.B2I_OPEN:  # else they are not yet for other threads
+                self._facts = info, nedits
             return info
         with self as ptr:  # this thread may be changing it: nothing to be kept
             lib.b2c_schunk_info_get(ptr, info)
@@ -596,8 +611,8 @@ class Handle:
         is_used = lib.b2i_turn_forked(self.turn) or self in thread_local.lent or self._reads_here()
         self._nwaiting = min(self._nwaiting, thread_local.waits)
         self._is_locked = False
-        if self._writer != me:
-            self._nwriters = self._writer = 0
+        if self.turn.writer != me:
+            self._nwriters = self.turn.writer = 0
             self._is_editing = False
             self._turns = threading.RLock()
         if self.writes_to is not None and self._ptr is not None:

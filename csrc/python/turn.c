@@ -5,6 +5,7 @@
 #include "turn.h"
 #include "schunk.h"
 
+#include <pthread.h>
 #include <sched.h>
 #include <stdbool.h>
 #include <string.h>
@@ -14,10 +15,21 @@
 #define GET(field)        __atomic_load_n(&turn->field, __ATOMIC_SEQ_CST)
 #define ADD(field, n)     ((void)__atomic_add_fetch(&turn->field, n, __ATOMIC_SEQ_CST))
 
+/*
+ * Whether this thread may begin.  Python sets 'writer' in one step, which no signal handler
+ * interrupts: who has left a transaction finds nothing open to it.
+ */
+static bool is_free(const b2i_turn *turn)
+{
+    const int is_open = GET(is_open);
+    return is_open == B2I_OPEN || (is_open == B2I_OPEN_TO_WRITER &&
+                                   GET(writer) == (unsigned long)(uintptr_t)pthread_self());
+}
+
 int b2i_turn_look(b2i_turn *turn)
 {
     PUT(was_read, 1);
-    return GET(is_written) ? -1 : GET(is_open);
+    return GET(is_written) ? -1 : is_free(turn);
 }
 
 /* For a few steps only, of which none waits for anything. */
@@ -167,6 +179,7 @@ int b2i_turn_begin(b2i_turn *turn, b2c_error *err)
 
 int b2i_turn_commit(b2i_turn *turn, b2c_error *err)
 {
+    (void)b2i_turn_open(turn, 0);
     b2c_status st = b2c_schunk_commit(turn->schunk, err);
     turn->is_begun = st != B2C_OK;
     return (int)st;
@@ -174,6 +187,7 @@ int b2i_turn_commit(b2i_turn *turn, b2c_error *err)
 
 void b2i_turn_rollback(b2i_turn *turn)
 {
+    (void)b2i_turn_open(turn, 0);
     b2c_status st = b2c_schunk_rollback(turn->schunk, NULL);
     (void)st; /* a commit that failed may have left nothing */
     turn->is_begun = 0;
@@ -182,7 +196,7 @@ void b2i_turn_rollback(b2i_turn *turn)
 static bool begin_read(b2i_turn *turn, call *c)
 {
     ADD(nreaders, 1);
-    if (GET(is_open) && !GET(is_written)) {
+    if (is_free(turn) && !GET(is_written)) {
         enter(c, turn, false);
         return true;
     }
@@ -214,7 +228,7 @@ static bool begin_edit(b2i_turn *turn, call *c)
     if (__atomic_exchange_n(&turn->is_written, 1, __ATOMIC_SEQ_CST) != 0) {
         return false;
     }
-    if (GET(is_open) && !GET(was_read) && GET(nreaders) == 0) {
+    if (is_free(turn) && !GET(was_read) && GET(nreaders) == 0) {
         enter(c, turn, true);
         return true;
     }

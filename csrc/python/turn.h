@@ -7,6 +7,7 @@
  * Whoever comes first says so, and then looks for others, who do the same: so one of two sees the
  * other.  Readers in Python are not counted here.  They leave a mark, which a writer in Python
  * takes away when it has seen that they are gone; as long as it is there, nobody writes from here.
+ * Inside of a transaction only its thread does, as long as it makes no edit in Python.
  * Those that hold the lock file are listed here, for who leaves in C code cannot be interrupted.
  * SPDX-License-Identifier: BSD-3-Clause
  */
@@ -20,17 +21,20 @@
 
 typedef struct b2i_turn {
     b2c_schunk *schunk;
-    int may_outdate;   /* others may reuse the room of its chunks: who has read looks whether */
-    int is_open;       /* nobody in Python writes or waits for that, nor is there a lock file */
-    int was_read;      /* the mark */
-    int nreaders;      /* calls from here that read */
-    int is_written;    /* one that writes */
-    size_t nedits;     /* another number whenever what is shown may be something else */
-    size_t max_nbytes; /* of a result of calls.c; 0: the default limit */
-    int is_begun;      /* b2i_turn_begin() was not followed by a commit or rollback */
-    b2i_hold *holds;   /* readers in Python with the lock file, one lock for them together */
-    int is_listing;    /* a thread is at that list */
+    int may_outdate;      /* others may reuse the room of its chunks: who has read looks whether */
+    int is_open;          /* nobody in Python writes or waits for that, nor is there a lock file */
+    unsigned long writer; /* in Python, as threading.get_ident() tells it, or 0 */
+    int was_read;         /* the mark */
+    int nreaders;         /* calls from here that read */
+    int is_written;       /* one that writes */
+    size_t nedits;        /* another number whenever what is shown may be something else */
+    size_t max_nbytes;    /* of a result of calls.c; 0: the default limit */
+    int is_begun;         /* b2i_turn_begin() was not followed by a commit or rollback */
+    b2i_hold *holds;      /* readers in Python with the lock file, one lock for them together */
+    int is_listing;       /* a thread is at that list */
 } b2i_turn;
+
+enum { B2I_OPEN = 1, B2I_OPEN_TO_WRITER = 2 }; /* is_open: to all threads, or that one */
 
 enum { B2I_NOT_FREE = -1 }; /* no b2c_status: it is Python's turn; nothing has changed */
 
@@ -74,7 +78,10 @@ int b2i_turn_has_rival(b2i_turn *turn);
  */
 int b2i_turn_forked(b2i_turn *turn);
 
-/* b2c_schunk_begin(), …_commit() and …_rollback(); is_begun changes in the same step. */
+/*
+ * b2c_schunk_begin(), …_commit() and …_rollback(); is_begun changes in the same step.  The last two
+ * close it first.
+ */
 int b2i_turn_begin(b2i_turn *turn, b2c_error *err);
 int b2i_turn_commit(b2i_turn *turn, b2c_error *err);
 void b2i_turn_rollback(b2i_turn *turn);

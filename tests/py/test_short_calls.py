@@ -8,6 +8,7 @@ import gc
 import os
 import sys
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -206,6 +207,31 @@ def test_edits(data, tmp_path):
         lambda s: s.delete_chunk(None),
     ]
     check_edits(made, edits)
+
+
+def test_edits_in_a_transaction_are_short(s, monkeypatch):
+    """But for one after a reader in Python, whose mark that takes away; also when others wait."""
+    edit, edited = s.handle.edit, []
+    monkeypatch.setattr(s.handle, "edit", lambda call: edited.append(call) or edit(call))
+    with s.transaction():
+        waiting = threading.Thread(target=lambda: s.append_data(b"last"))
+        waiting.start()
+        while not edited:  # until it has found that it has to wait
+            time.sleep(0.001)
+        edited.clear()
+        with s.handle:
+            pass
+        s.append_data(b"some")
+        assert len(edited) == 1
+        s.append_data(b"some")
+        s.update_chunk(0, s.get_chunk(1))
+        s.vlmeta["name"] = 2
+        s[3:5] = b"12345678"
+        s.delete_chunk(2)
+        assert len(edited) == 1
+    waiting.join()
+    assert s[-1:] == b"last" and s[3:5] == b"12345678" and s.vlmeta["name"] == 2
+    assert s[:3] == DATA[N : N + 3].tobytes()
 
 
 def test_special_chunks_and_those_of_others(tmp_path):

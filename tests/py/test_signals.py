@@ -456,12 +456,12 @@ def test_an_exception_at_any_step_of_an_edit(on_signal, n):
     s = b2.SChunk(data=bytes(64), chunksize=8)
     nraised = 0
     for exc in Steps(edits_of(s)[n]):
-        assert (s.handle._nwriters, s.handle._writer, s.handle._nwaiting) == (0, 0, 0)
+        assert (s.handle._nwriters, s.handle.turn.writer, s.handle._nwaiting) == (0, 0, 0)
         assert is_done(lambda: s.update_data(0, bytes(8)))
         nraised += exc is not None
     assert nraised > 5
     s.append_data(bytes(8))
-    assert s.handle.turn.is_open and s.nchunks == len(list(s.iterchunks_info()))
+    assert s.handle.turn.is_open == lib.B2I_OPEN and s.nchunks == len(list(s.iterchunks_info()))
 
 
 @pytest.mark.skipif(sys.implementation.name != "cpython", reason="steps are CPython's")
@@ -531,9 +531,9 @@ def test_an_exception_while_others_are_waited_for(monkeypatch):
     assert is_done(lambda: s.vlmeta.get("x"))
     may_leave.set()
     reader.join(30)
-    assert (s.handle._nwriters, s.handle._writer, s.handle._nwaiting) == (0, 0, 0)
+    assert (s.handle._nwriters, s.handle.turn.writer, s.handle._nwaiting) == (0, 0, 0)
     assert is_done(lambda: s.update_data(0, b"12345678")) and s[:8] == b"12345678"
-    assert s.handle.turn.is_open
+    assert s.handle.turn.is_open == lib.B2I_OPEN
 
 
 @pytest.mark.skipif(sys.implementation.name != "cpython", reason="steps are CPython's")

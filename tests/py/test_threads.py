@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import random
 import subprocess
@@ -121,10 +122,48 @@ def test_edits_of_a_transaction_let_nobody_in(monkeypatch):
         other.start()
         time.sleep(0.05)
         for n in (1, 2, 3):
+            s.handle.turn.was_read = True  # as who looks leaves it
             assert s.append_data(b"a" * 8) == n
     other.join()
     assert next(looks, None) is None  # each was taken
     assert s[:] == b"a" * 24 + b"b" * 8
+
+
+@pytest.mark.parametrize("fails", [False, True])
+@pytest.mark.parametrize("nblocks", [1, 2])
+def test_nobody_is_shown_what_is_in_a_transaction(fails, nblocks):
+    """Its own thread edits and looks in the short way, which keeps nothing for others, nor for later."""
+    s = b2.SChunk(data=bytes(8), chunksize=8)
+    seen = []
+
+    def look() -> None:
+        seen.extend((s.c_info().nchunks, s.nchunks, len(s), s[:1]))
+
+    with contextlib.suppress(ZeroDivisionError), contextlib.ExitStack() as blocks:
+        for _ in range(nblocks):
+            blocks.enter_context(s.transaction())
+        s.append_data(b"1" * 8)
+        s.update_data(0, b"1" * 8)
+        assert (s.c_info().nchunks, s.nchunks, len(s), s[:1]) == (2, 2, 16, b"1")
+        other = threading.Thread(target=look)
+        other.start()
+        time.sleep(0.05)
+        assert not seen and s.c_info().nchunks == 2
+        if fails:
+            raise ZeroDivisionError
+    other.join()
+    assert seen == ([1, 1, 8, b"\0"] if fails else [2, 2, 16, b"1"])
+    assert [s.c_info().nchunks, s.nchunks, len(s), s[:1]] == seen
+    assert s.handle.turn.is_open == _ffi.lib.B2I_OPEN
+
+
+def test_a_reader_in_a_transaction_keeps_its_thread_from_editing():
+    s = b2.SChunk(data=bytes(8), chunksize=8)
+    with s.transaction():
+        s.append_data(bytes(8))
+        with s.handle, pytest.raises(b2.ParameterError, match="cannot change"):
+            s.append_data(bytes(8))
+        assert s.append_data(bytes(8)) == s.nchunks == 3
 
 
 @pytest.mark.parametrize("edit", ["append_data", "insert_data"])
@@ -217,7 +256,7 @@ def test_fork_in_a_transaction():
         def check(s, data):
             assert s[:] == data, s[:]
             edit(s)
-            assert s[:1] == b"1" and s.handle.turn.is_open
+            assert s[:1] == b"1" and s.handle.turn.is_open == b2._ffi.lib.B2I_OPEN
         def fail(s):
             try:
                 s.update_data(1, b"2")
