@@ -3,15 +3,20 @@
 
 from __future__ import annotations
 
+import builtins
 import errno
 import pickle
+import re
 import struct
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import blosc2c as b2
 from blosc2c import _ffi, errors
+
+DOCUMENT = Path(__file__).parents[2] / "docs" / "python.md"
 
 BASES = {
     "FormatError": (RuntimeError,),
@@ -67,6 +72,22 @@ def test_bases(name):
     for base in BASES[name]:
         assert issubclass(cls, base)
     assert getattr(b2, name) is cls and b2.Blosc2Error is errors.Blosc2Error
+
+
+def test_the_table_of_the_documents():
+    """Each row of docs/python.md names all builtin exceptions that its own ones are, too."""
+    rows = re.findall(r"^\| (`\w+Error`.*?) \| (.*?) \|", DOCUMENT.read_text(), re.M)
+    assert len(rows) > 10
+    implied = (errors.Blosc2Error, Exception, BaseException, LookupError, OSError, object)
+    for names, bases in rows:
+        told: set[type] = set()
+        for base in re.findall(r"\w+", bases):
+            told |= set((getattr(errors, base, None) or getattr(builtins, base)).__mro__)
+        for name in re.findall(r"\w+Error", names):
+            cls = getattr(b2, name)
+            # A subclass of its neighbour, and the one that is an EOFError, are told of beside them.
+            rest = set(cls.__mro__) - told - {cls, errors.CorruptError, EOFError} - set(implied)
+            assert told <= set(cls.__mro__) and not rest, name
 
 
 def test_every_status_is_expected_here():
