@@ -90,13 +90,16 @@ def _add_files(command: argparse.ArgumentParser, what: str, result: str) -> None
     command.add_argument("input", help=what)
     command.add_argument("output", nargs="?", help=f"{result} (default: the input's name with that ending)")
     command.add_argument(
-        "--threads", type=_threads, metavar="N", help=f"1 to {MAX_NTHREADS} (default: cores, at most 8)"
+        "--threads",
+        type=_threads,
+        metavar="N",
+        help=f"how many to work with, 1 to {MAX_NTHREADS} (default: as many as cores, at most 8)",
     )
     _add_force(command)
 
 
 def _add_force(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--force", action="store_true", help="replace the output")
+    command.add_argument("--force", action="store_true", help="replace the output if it is there already")
 
 
 def _add_compression(command: argparse.ArgumentParser) -> None:
@@ -117,7 +120,7 @@ def _add_limit(command: argparse.ArgumentParser) -> None:
         type=_limit,
         action="append",
         metavar="NAME=N",
-        help=f"what the input may ask for, by the names of Limits: {names}",
+        help=f"the most that the input may ask for, may be given several times; NAME: {names}; N: 100, 10K, 5M, 1G",
     )
 
 
@@ -125,7 +128,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = _Parser(
         prog="blosc2c",
         description="Compressed arrays in the Blosc2 formats.",
-        epilog="Exit status: 0 done, 1 bad data, 2 wrong usage.",
+        epilog="Exit status: 0 done, 1 bad data or what cannot be read or written, 2 wrong usage.",
     )
     parser.add_argument("--version", action="version", version=f"blosc2c {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="command")
@@ -144,11 +147,13 @@ def _parser() -> argparse.ArgumentParser:
     _add_limit(command)
     command = add("info", info)
     command.add_argument("input", help="file or directory")
-    command.add_argument("--json", action="store_true", help="as JSON")
+    command.add_argument("--json", action="store_true", help="print it as JSON")
     _add_limit(command)
     command = add("cat", cat)
     command.add_argument("input", help="file or directory with an array")
-    command.add_argument("index", nargs="?", default="...", help="as in Python: '[3, :, 1:9]'")
+    command.add_argument(
+        "index", nargs="?", default="...", help="as in Python: '[3, :, 1:9]' (default: all of it)"
+    )
     command.add_argument("--npy", action="store_true", help="write an .npy file to stdout")
     _add_limit(command)
     command = add("convert", convert)

@@ -21,7 +21,7 @@ from .errors import Blosc2Error, FormatError, LimitError
 from .params import Codec, Filter
 from .replacing import folder_beside
 from .runtime import compressor_list, filter_list, version_report
-from .terminal import BAD, DONE, Progress, UsageError, fail, say, write, write_line
+from .terminal import BAD, DONE, Progress, UsageError, fail, hint_as_option, say, write, write_line
 
 if TYPE_CHECKING:
     from .limits import Limits
@@ -214,7 +214,7 @@ def _check_result(nbytes: int, args: argparse.Namespace) -> None:
 
 
 def info(args: argparse.Namespace) -> int:
-    """Tell what is in a file."""
+    """Tell what is in a file or directory: shape, type, compression, metadata."""
     from . import store
 
     with store.open(args.input, limits=_limits(args)) as obj:
@@ -354,7 +354,7 @@ def verify(args: argparse.Namespace) -> int:
         except OSError as exc:  # the other files are checked all the same
             status = fail(exc, BAD)
             continue
-        write_line(report)
+        write_line(hint_as_option(report))
         status = status if report else BAD
     return status
 
@@ -380,7 +380,7 @@ def repair(args: argparse.Namespace) -> int:
             limits=_limits(args),
             progress=progress.show,
         )
-    write_line(report)
+    write_line(hint_as_option(report))
     return DONE if report else BAD
 
 
@@ -400,7 +400,7 @@ def conformance(args: argparse.Namespace) -> int:
 
 
 def selftest(args: argparse.Namespace) -> int:
-    """Round trips through every codec and filter of this build."""
+    """Check this installation: round trips through every codec and filter."""
     write_line(version_report())
     failures = 0
     for codec in compressor_list():

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import signal
 import sys
 import threading
@@ -111,12 +112,17 @@ def say(text: str) -> None:
         print(in_one_line(text), file=sys.stderr)
 
 
+def hint_as_option(text: object) -> str:
+    """The text of an error or report, in which hints of limits are options of the command line."""
+    return re.sub(r"limits=Limits\((\w+=\d+)\)", r"--limit \1", str(text))
+
+
 def fail(exc: BaseException, status: int) -> int:
     if isinstance(exc, OSError) and exc.strerror:
         text = exc.strerror if exc.filename is None else f"{exc.filename or repr('')}: {exc.strerror}"
     else:
         text = str(exc) or type(exc).__name__
-    say(f"blosc2c: {text}")
+    say(f"blosc2c: {hint_as_option(text)}")
     return status
 
 

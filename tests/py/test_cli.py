@@ -8,6 +8,7 @@ import functools
 import io
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -381,6 +382,8 @@ def test_limits(folder, command):
     assert "limit" in out.stdout + out.stderr and "Traceback" not in out.stderr
     if command != "repair":  # which writes what is within the limits
         assert not (folder / "out").exists()
+    hint = re.search(r"; (--limit) (max_nbytes=\d+) allows it", out.stdout + out.stderr)
+    assert hint and run(command, "a.b2nd", *output, *hint.groups(), cwd=folder).returncode == 0
 
 
 @pytest.mark.parametrize("text", ["max_nbytes", "max_nbytes=", "max_nbytes=x", "max_nbytes=0", "size=3"])
