@@ -199,7 +199,7 @@ static b2c_status check_entries(b2i_state *now, const b2i_frame_head *head, b2c_
     b2i_survey found =
         b2i_index_survey(is_uniform ? &now->uniform : now->entries, n, end_of_places(head));
     if (found.odd < n) {
-        bool is_special = (b2i_state_entry(now, found.odd) & B2I_ENTRY_SPECIAL) != 0;
+        bool is_special = b2i_is_special(b2i_state_entry(now, found.odd));
         (void)b2i_fail_field(err, B2C_E_CORRUPT, B2C_NO_OFFSET, "index",
                              is_special ? "a special chunk of no known kind"
                                         : "a chunk lies outside the frame");

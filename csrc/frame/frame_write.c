@@ -266,7 +266,7 @@ static b2c_status place_chunks(const b2c_schunk *s, bool checksums, b2i_frame_pl
     for (uint64_t i = 0; i < s->now.nchunks; i++) {
         b2i_chunk_head head;
         plan->entries[i] = b2i_state_entry(&s->now, i);
-        if ((plan->entries[i] & B2I_ENTRY_SPECIAL) != 0) {
+        if (b2i_is_special(plan->entries[i])) {
             continue;
         }
         B2I_TRY(b2i_schunk_chunk_head(s, i, &head, err));
@@ -317,7 +317,7 @@ static b2c_status emit_chunk(b2i_span chunk, b2i_entry entry, uint64_t at, bool 
 static uint64_t planned_room(const b2i_frame_plan *plan, uint64_t i, uint64_t n)
 {
     uint64_t next = i + 1;
-    while (next < n && (plan->entries[next] & B2I_ENTRY_SPECIAL) != 0) {
+    while (next < n && b2i_is_special(plan->entries[next])) {
         next++;
     }
     return (next < n ? plan->entries[next] : plan->payload_len) - plan->entries[i];
@@ -343,7 +343,7 @@ static b2c_status emit_chunks(const b2c_schunk *s, const b2i_frame_plan *plan, b
     for (uint64_t i = 0; plan->entries != NULL && i < s->now.nchunks; i++) {
         b2i_span chunk;
         b2i_entry entry = plan->entries[i];
-        if ((entry & B2I_ENTRY_SPECIAL) != 0) {
+        if (b2i_is_special(entry)) {
             continue;
         }
         B2I_TRY(b2i_schunk_chunk_bytes(s, i, scratch, &chunk, err));

@@ -219,7 +219,7 @@ b2c_status b2i_records_settle(b2c_schunk *s,
     for (uint64_t i = 0; i < n && st == B2C_OK; i++) {
         b2i_check check;
         b2i_span chunk;
-        if ((s->now.entries[i] & B2I_ENTRY_SPECIAL) != 0) {
+        if (b2i_is_special(s->now.entries[i])) {
             continue;
         }
         /* A chunk that cannot be read is not the business of those who edit others. */

@@ -256,7 +256,7 @@ b2c_status b2i_redo_apply(const b2c_schunk *s, b2i_replay *replay, const b2i_red
                               s->limits.max_nbytes, now->nbytes);
     }
     now->has_vlblocks = now->has_vlblocks || head->has_vlblocks;
-    now->cbytes += (entry & B2I_ENTRY_SPECIAL) != 0 ? 0 : head->cbytes;
+    now->cbytes += b2i_is_special(entry) ? 0 : head->cbytes;
     return B2C_OK;
 }
 
@@ -510,7 +510,7 @@ static b2c_status end_before(const b2i_file_store *f, const b2i_state *now, uint
     b2i_chunk_head head;
     bool has_record;
     b2i_entry last = b2i_places_last(now);
-    *yes = (last & B2I_ENTRY_SPECIAL) != 0;
+    *yes = b2i_is_special(last);
     if (*yes || last > end) {
         return B2C_OK;
     }

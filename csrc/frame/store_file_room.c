@@ -225,7 +225,7 @@ static void forget_shared(b2i_file_store *f, const b2i_state *now)
         }
         for (uint64_t i = 0; i < now->nchunks; i++) {
             b2i_entry e = b2i_state_entry(now, i);
-            if ((e & B2I_ENTRY_SPECIAL) == 0) {
+            if (!b2i_is_special(e)) {
                 forget_place(v, n, e);
             }
         }

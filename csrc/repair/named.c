@@ -37,7 +37,7 @@ bool b2i_named_has_odd(const b2i_state *now)
     uint64_t n = now->entries == NULL ? now->nchunks != 0 : now->nchunks;
     for (uint64_t i = 0; i < n; i++) {
         b2i_entry e = b2i_state_entry(now, i);
-        if ((e & B2I_ENTRY_SPECIAL) != 0 && !b2i_is_special_entry(e)) {
+        if (b2i_is_special(e) && !b2i_is_plain_special(e)) {
             return true;
         }
     }

@@ -98,7 +98,7 @@ static uint64_t usual_size(repair_job *j)
         b2i_span bytes;
         uint64_t len;
         b2i_entry e = b2i_state_entry(&s->now, i);
-        if ((e & B2I_ENTRY_SPECIAL) != 0 || s->store->ops->len(s->store, e, &len, NULL) != B2C_OK ||
+        if (b2i_is_special(e) || s->store->ops->len(s->store, e, &len, NULL) != B2C_OK ||
             s->store->ops->read(s->store, e, 0, len < B2C_HEADER_LEN ? (size_t)len : B2C_HEADER_LEN,
                                 &j->scratch, &bytes, NULL) != B2C_OK ||
             b2i_chunk_head_parse(bytes, &s->limits, &head, NULL) != B2C_OK || head.nbytes == 0 ||
@@ -340,7 +340,7 @@ static b2i_entry entry_of(const repair_job *j, uint64_t i)
 static b2c_status copy_chunk(repair_job *j, uint64_t i, b2c_error *err)
 {
     b2i_entry e = entry_of(j, i);
-    if ((e & B2I_ENTRY_SPECIAL) == 0) {
+    if (!b2i_is_special(e)) {
         return keep(j, i, e, err);
     }
     uint8_t kind = b2i_entry_kind(e);
@@ -442,7 +442,7 @@ static b2c_status fill(repair_job *j, b2c_error *err)
         i = j->result.nkept = j->nchunks;
     }
     for (; i < j->nchunks; i++) {
-        bool takes_time = (entry_of(j, i) & B2I_ENTRY_SPECIAL) == 0;
+        bool takes_time = !b2i_is_special(entry_of(j, i));
         B2I_TRY(takes_time || i % PROGRESS_EVERY == 0 ? progress(j, i, err) : B2C_OK);
         B2I_TRY(copy_chunk(j, i, err));
     }

@@ -44,7 +44,8 @@ static inline bool b2i_is_foreign(b2c_status st)
     return st == B2C_E_UNKNOWN_CODEC || st == B2C_E_UNKNOWN_FILTER;
 }
 
-static inline bool b2i_is_special_entry(b2i_entry e)
+/* Whether a special entry is one that writers make, without further bits. */
+static inline bool b2i_is_plain_special(b2i_entry e)
 {
     return e == B2I_ENTRY_ZERO || e == B2I_ENTRY_NAN || e == B2I_ENTRY_UNINIT;
 }

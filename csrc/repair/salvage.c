@@ -249,7 +249,7 @@ static void mark_lost(b2i_state *now)
     }
     for (uint64_t i = 0; now->entries != NULL && i < now->nchunks; i++) {
         b2i_entry e = now->entries[i];
-        if ((e & B2I_ENTRY_SPECIAL) != 0 && b2i_entry_kind(e) == B2C_SPECIAL_NONE) {
+        if (b2i_is_special(e) && b2i_entry_kind(e) == B2C_SPECIAL_NONE) {
             now->entries[i] = B2I_ENTRY_LOST;
         }
     }

@@ -163,7 +163,7 @@ static bool names_chunks(const b2i_scan *sc, const b2i_entry *entries, uint64_t 
         return false;
     }
     for (uint64_t i = 0; i < n; i++) {
-        bool is_special = (entries[i] & B2I_ENTRY_SPECIAL) != 0;
+        bool is_special = b2i_is_special(entries[i]);
         if (is_special ? b2i_entry_kind(entries[i]) == B2C_SPECIAL_NONE
                        : nfound == 0 || bsearch(&entries[i], found, nfound, sizeof *found,
                                                 b2i_compare_entries) == NULL) {
@@ -472,8 +472,8 @@ static bool leads_nowhere(const b2i_scan *scan, b2i_entry e)
 {
     const b2i_found *found = sound_of(scan);
     size_t lo = 0, hi = scan->sound.n / sizeof *found; /* the first chunk that ends behind e */
-    if ((e & B2I_ENTRY_SPECIAL) != 0) {
-        return !b2i_is_special_entry(e);
+    if (b2i_is_special(e)) {
+        return !b2i_is_plain_special(e);
     }
     while (lo < hi) {
         size_t mid = lo + (hi - lo) / 2;

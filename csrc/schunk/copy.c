@@ -15,8 +15,7 @@ static b2c_status append_these(const b2c_schunk *from, const uint64_t *numbers, 
         b2i_span chunk;
         uint64_t number = numbers == NULL ? i : numbers[i];
         st = b2i_schunk_chunk_bytes(from, number, &scratch, &chunk, err);
-        if (st == B2C_OK && numbers == NULL &&
-            (b2i_state_entry(&from->now, i) & B2I_ENTRY_SPECIAL) == 0) {
+        if (st == B2C_OK && numbers == NULL && !b2i_is_special(b2i_state_entry(&from->now, i))) {
             total += chunk.n; /* each once: no more than there is */
             st = b2i_places_check_total(from, total, err);
         }

@@ -55,12 +55,12 @@ static void place_entry(b2i_state *state, b2i_redo where, b2i_entry entry, uint6
     }
     uint64_t old = replaces ? b2i_state_chunk_nbytes(state, where.nchunk) : 0;
     if (replaces) {
-        state->nspecial -= state->entries[where.nchunk] >> 63;
+        state->nspecial -= b2i_is_special(state->entries[where.nchunk]);
     } else {
         make_gap(state, where.nchunk);
     }
     state->entries[where.nchunk] = entry;
-    state->nspecial += entry >> 63;
+    state->nspecial += b2i_is_special(entry);
     shift_ends(state, where.nchunk, nbytes, old);
     state->nbytes = state->nbytes + nbytes - old;
 }
@@ -68,7 +68,7 @@ static void place_entry(b2i_state *state, b2i_redo where, b2i_entry entry, uint6
 /* Whether all entries are the same special one, as the index of a huge array of zeros. */
 static bool is_uniform(const b2i_state *now, b2i_entry entry)
 {
-    if (now->nspecial != now->nchunks || (entry & B2I_ENTRY_SPECIAL) == 0) {
+    if (now->nspecial != now->nchunks || !b2i_is_special(entry)) {
         return false;
     }
     if (now->nchunks > 0 && (now->entries == NULL || now->nchunks > B2I_SAFE_NCHUNKS)) {
@@ -262,7 +262,7 @@ static b2c_status stored_len(const b2c_schunk *s, uint64_t nchunk, uint64_t *len
 {
     b2i_chunk_head head;
     *len = 0;
-    if ((b2i_state_entry(&s->now, nchunk) & B2I_ENTRY_SPECIAL) != 0) {
+    if (b2i_is_special(b2i_state_entry(&s->now, nchunk))) {
         return B2C_OK;
     }
     b2c_status st = b2i_schunk_chunk_head(s, nchunk, &head, err);
@@ -274,7 +274,7 @@ static b2c_status stored_len(const b2c_schunk *s, uint64_t nchunk, uint64_t *len
 
 static void drop(b2c_schunk *s, b2i_entry entry, uint64_t len)
 {
-    if ((entry & B2I_ENTRY_SPECIAL) == 0) {
+    if (!b2i_is_special(entry)) {
         s->store->ops->drop(s->store, entry, len);
         s->now.cbytes -= len < s->now.cbytes ? len : s->now.cbytes;
     }
@@ -285,7 +285,7 @@ void b2i_schunk_let_go(b2c_schunk *s, uint64_t nchunk)
     uint64_t len;
     b2i_entry entry = b2i_state_entry(&s->now, nchunk);
     (void)stored_len(s, nchunk, &len, NULL); /* without memory the room stays unused */
-    s->now.nspecial -= entry >> 63;
+    s->now.nspecial -= b2i_is_special(entry);
     drop(s, entry, len);
 }
 
@@ -327,7 +327,7 @@ static b2c_status make_variable(b2c_schunk *s, b2c_error *err)
         B2I_TRY(b2i_schunk_chunk_head(s, i, &head, err));
     }
     for (uint64_t i = 0; s->now.nspecial > 0 && i < s->now.nchunks; i++) {
-        if ((s->now.entries[i] & B2I_ENTRY_SPECIAL) != 0) {
+        if (b2i_is_special(s->now.entries[i])) {
             B2I_TRY(make_payload(s, i, err));
         }
     }
@@ -506,7 +506,7 @@ b2c_status b2i_schunk_delete_chunk(b2c_schunk *s, uint64_t nchunk, b2c_error *er
     }
     now->nchunks--;
     now->nbytes -= nbytes;
-    now->nspecial -= entry >> 63;
+    now->nspecial -= b2i_is_special(entry);
     shift_ends(now, nchunk, 0, nbytes);
     drop(s, entry, len);
     return b2i_schunk_edited(s, B2I_COMMIT_NOW, err);

@@ -30,7 +30,7 @@ uint64_t b2i_index_nspecial(const b2i_entry *entries, uint64_t n)
 {
     uint64_t count = 0;
     for (uint64_t i = 0; i < n; i++) {
-        count += entries[i] >> 63;
+        count += b2i_is_special(entries[i]);
     }
     return count;
 }
@@ -78,7 +78,7 @@ static void survey_each(const b2i_entry *entries, uint64_t from, size_t n, uint6
 {
     for (uint64_t i = from; i < from + n; i++) {
         b2i_entry e = entries[i];
-        bool is_special = (e & B2I_ENTRY_SPECIAL) != 0;
+        bool is_special = b2i_is_special(e);
         bool is_odd = is_special ? b2i_entry_kind(e) == B2C_SPECIAL_NONE : e >= end;
         out->odd = is_odd && i < out->odd ? i : out->odd;
         out->nspecial += is_special;
@@ -104,7 +104,7 @@ b2i_survey b2i_index_survey(const b2i_entry *entries, uint64_t n, uint64_t end)
             out.last = last > out.last ? last : out.last;
             out.is_ordered = out.is_ordered && p.ascends;
             next = last + 1;
-        } else if ((e[0] & B2I_ENTRY_SPECIAL) != 0 && repeats(e, here) &&
+        } else if (b2i_is_special(e[0]) && repeats(e, here) &&
                    b2i_entry_kind(e[0]) != B2C_SPECIAL_NONE) {
             out.nspecial += here;
         } else {
@@ -155,7 +155,7 @@ static bool find_uniform(b2i_span chunk, const b2i_chunk_head *head, b2i_entry *
     }
     b2i_reader r = b2i_rd_init(chunk, head->header_len);
     *entry = b2i_rd_u64le(&r);
-    return !r.failed && (*entry & B2I_ENTRY_SPECIAL) != 0;
+    return !r.failed && b2i_is_special(*entry);
 }
 
 /* Of 128 bits, 64 are enough for a place. */
@@ -277,7 +277,7 @@ b2c_status b2i_index_encode(const b2i_entry *entries, b2i_entry uniform, uint64_
         return b2i_fail_sizes(err, B2C_E_LIMIT, B2C_NO_OFFSET, "a frame cannot have more chunks",
                               B2I_MAX_NCHUNKS, n);
     }
-    if (entries == NULL || ((entries[0] & B2I_ENTRY_SPECIAL) != 0 && repeats(entries, (size_t)n))) {
+    if (entries == NULL || (b2i_is_special(entries[0]) && repeats(entries, (size_t)n))) {
         return encode_uniform(entries == NULL ? uniform : entries[0], n, out, err);
     }
     if (!b2i_buf_reserve(out, (size_t)n * ENTRY_LEN + B2C_HEADER_LEN)) {

@@ -6,11 +6,6 @@
 #include "schunk.h"
 #include "checked.h"
 
-static bool is_payload(b2i_entry e)
-{
-    return (e & B2I_ENTRY_SPECIAL) == 0;
-}
-
 static bool is_sorted(const b2i_entry *places, size_t n)
 {
     for (size_t i = 1; i < n; i++) {
@@ -113,7 +108,7 @@ static size_t collect(const b2i_entry *entries, uint64_t n, b2i_entry *places, s
             all &= entries[i];
         }
         for (uint64_t i = at; all == 0 && i < end; i++) {
-            if (is_payload(entries[i])) {
+            if (!b2i_is_special(entries[i])) {
                 places[nplaces++] = entries[i];
             }
         }
@@ -229,7 +224,7 @@ static size_t marks_set(const marks *m, const b2i_entry *entries, size_t n)
 {
     size_t nlater = 0;
     for (size_t i = 0; i < n; i++) {
-        if (is_payload(entries[i])) {
+        if (!b2i_is_special(entries[i])) {
             uint64_t mark = entries[i] * m->factor >> m->shift, bit = mark % MARKS_PER_WORD;
             uint64_t *word = &m->words[mark / MARKS_PER_WORD], had = *word >> bit & 1;
             *word |= (had << MARKS_PER_WORD | 1) << bit;
@@ -244,7 +239,7 @@ static size_t marks_shared(const marks *m, const b2i_entry *entries, size_t n, b
 {
     size_t nout = 0;
     for (size_t i = 0; i < n; i++) {
-        if (is_payload(entries[i])) {
+        if (!b2i_is_special(entries[i])) {
             uint64_t mark = entries[i] * m->factor >> m->shift;
             uint64_t seconds = m->words[mark / MARKS_PER_WORD] >> MARKS_PER_WORD;
             if ((seconds >> mark % MARKS_PER_WORD & 1) != 0) {
@@ -329,7 +324,7 @@ b2c_status b2i_places_check(b2i_state *now, bool are_offsets, const b2i_survey *
     if (!found.is_ordered) {
         b2i_entry shared;
         B2I_TRY(find_shared(now, nplaces, found.last, &shared, err));
-        if (is_payload(shared)) {
+        if (!b2i_is_special(shared)) {
             return fail_shared(now, shared, err);
         }
     }
@@ -355,7 +350,7 @@ b2i_entry b2i_places_last(const b2i_state *now)
     }
     for (uint64_t i = 0; i < n; i++) {
         b2i_entry e = now->entries[i];
-        last = is_payload(e) && e >= last ? e + 1 : last;
+        last = !b2i_is_special(e) && e >= last ? e + 1 : last;
     }
     return last == 0 ? B2I_ENTRY_SPECIAL : last - 1;
 }
@@ -385,7 +380,7 @@ static uint64_t look_for_room(const b2i_entry *entries, uint64_t n, b2i_entry e)
         a = smaller(room_before(entries[i], e), a);
     }
     uint64_t least = smaller(smaller(a, b), smaller(c, d));
-    return is_payload(least) ? least + 1 : UINT64_MAX;
+    return (least & B2I_ENTRY_SPECIAL) == 0 ? least + 1 : UINT64_MAX;
 }
 
 /* From place e to the next one of n in order. */
@@ -436,7 +431,7 @@ uint64_t b2i_places_room(const b2i_state *now, uint64_t nchunk)
     }
     uint64_t end = nchunk + 1; /* of those behind it that are looked at, if they are in order */
     for (; now->places->is_ordered && end < now->nchunks && end - nchunk <= NEAR; end++) {
-        if (is_payload(now->entries[end])) {
+        if (!b2i_is_special(now->entries[end])) {
             return now->entries[end] - e;
         }
     }

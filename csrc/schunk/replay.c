@@ -77,7 +77,7 @@ static void replace(b2i_replay *r, uint64_t nchunk, b2i_entry entry, uint64_t nb
     size_t i = find(r, nchunk);
     bool waits = i < r->npending && r->pending[i].at + i == nchunk;
     b2i_entry *place = waits ? &r->pending[i].entry : &s->entries[nchunk - i];
-    s->nspecial -= *place >> 63;
+    s->nspecial -= b2i_is_special(*place);
     *place = entry;
     if (s->ends == NULL) {
         s->nbytes -= b2i_state_chunk_nbytes(s, nchunk);
@@ -131,7 +131,7 @@ b2c_status b2i_replay_edit(b2i_replay *r, b2i_redo where, b2i_entry entry, uint6
     if (s->chunksize == B2I_CHUNKSIZE_NEW) {
         s->chunksize = (int64_t)nbytes;
     }
-    s->nspecial += entry >> 63;
+    s->nspecial += b2i_is_special(entry);
     s->nbytes += nbytes;
     return B2C_OK;
 }

@@ -20,6 +20,12 @@ typedef uint64_t b2i_entry;
 #define B2I_ENTRY_NAN     (B2I_ENTRY_SPECIAL | (b2i_entry)2 << 56)
 #define B2I_ENTRY_UNINIT  (B2I_ENTRY_SPECIAL | (b2i_entry)4 << 56)
 
+/* Whether an entry stands for a special chunk; else the store keeps the chunk, its payload. */
+static inline bool b2i_is_special(b2i_entry entry)
+{
+    return (entry & B2I_ENTRY_SPECIAL) != 0;
+}
+
 /* How soon an edit must become the stored state. */
 typedef enum b2i_commit_kind {
     B2I_COMMIT_SOON,  /* an append: may wait until pending ones outweigh the index */

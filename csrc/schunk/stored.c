@@ -22,7 +22,7 @@ b2c_status b2i_schunk_fail_in_chunk(const b2c_schunk *s, uint64_t nchunk, b2c_st
 {
     b2i_err_chunk(err, (int64_t)nchunk);
     b2i_entry entry = b2i_state_entry(&s->now, nchunk);
-    if ((entry & B2I_ENTRY_SPECIAL) == 0) {
+    if (!b2i_is_special(entry)) {
         b2i_err_shift(err, s->store->ops->place(s->store, entry));
     }
     return st;
@@ -127,7 +127,7 @@ static b2c_status read_head(const b2c_schunk *s, uint64_t nchunk, b2i_chunk_head
 {
     b2i_entry entry = b2i_state_entry(&s->now, nchunk);
     uint8_t special[B2C_HEADER_LEN];
-    if ((entry & B2I_ENTRY_SPECIAL) == 0) {
+    if (!b2i_is_special(entry)) {
         return read_payload_head(s, nchunk, head, err);
     }
     B2I_TRY(b2i_stored_special(s, nchunk, special, err));
@@ -152,7 +152,7 @@ b2c_status b2i_schunk_next_dict(const b2c_schunk *s, uint64_t first, uint64_t *n
     uint64_t i = now->entries == NULL ? now->nchunks : first; /* without: special ones */
     for (; i < now->nchunks; i++) {
         b2i_chunk_head head;
-        if ((now->entries[i] & B2I_ENTRY_SPECIAL) != 0) {
+        if (b2i_is_special(now->entries[i])) {
             continue;
         }
         B2I_TRY(b2i_schunk_chunk_head(s, i, &head, err));
@@ -170,7 +170,7 @@ static b2c_status read_all(const b2c_schunk *s, uint64_t nchunk, const b2i_chunk
 {
     b2i_entry entry = b2i_state_entry(&s->now, nchunk);
     b2c_status st;
-    if ((entry & B2I_ENTRY_SPECIAL) != 0) {
+    if (b2i_is_special(entry)) {
         uint8_t *p = b2i_scratch_get(scratch, B2C_HEADER_LEN);
         st = p == NULL ? b2i_fail_memory(err) : b2i_stored_special(s, nchunk, p, err);
         *out = b2i_span_of(p, B2C_HEADER_LEN);
@@ -267,7 +267,7 @@ b2c_status b2i_schunk_get_chunk(const b2c_schunk *s, uint64_t nchunk, uint8_t *d
 /* Whether it is within its place is for its readers: it would keep them from all others here. */
 static b2c_status load_size(const b2c_schunk *s, uint64_t nchunk, uint64_t *nbytes, b2c_error *err)
 {
-    bool is_special = (b2i_state_entry(&s->now, nchunk) & B2I_ENTRY_SPECIAL) != 0;
+    bool is_special = b2i_is_special(b2i_state_entry(&s->now, nchunk));
     b2i_chunk_head head;
     uint64_t len;
     b2c_status st =

@@ -124,7 +124,7 @@ static b2c_status make_source(const b2c_schunk *s, uint64_t nchunk, b2i_stored_c
 {
     c->store = s->store;
     c->entry = b2i_state_entry(&s->now, nchunk);
-    if ((c->entry & B2I_ENTRY_SPECIAL) != 0) {
+    if (b2i_is_special(c->entry)) {
         B2I_TRY(b2i_stored_special(s, nchunk, c->special, err));
         c->bytes = b2i_span_of(c->special, sizeof c->special);
         *source = b2i_source_mem(&c->bytes);
@@ -172,7 +172,7 @@ b2c_status b2i_stored_chunk_open(const b2c_schunk *s, uint64_t nchunk, const b2c
     b2i_source source;
     limits = limits == NULL ? &s->limits : limits;
     b2c_status st = make_source(s, nchunk, out, &source, err);
-    bool has_payload = (out->entry & B2I_ENTRY_SPECIAL) == 0;
+    bool has_payload = !b2i_is_special(out->entry);
     if (st == B2C_OK) {
         st = has_payload ? open_payload(s, limits, &source, out, err)
                          : b2i_chunk_open(&source, limits, &out->chunk, err);

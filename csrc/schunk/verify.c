@@ -14,7 +14,7 @@ static b2c_status check_decodes(const b2c_schunk *s, b2c_ctx *ctx, uint64_t nchu
     B2I_TRY(b2i_chunk_open(&source, &s->limits, &c.chunk, err));
     c.chunk.site = b2i_schunk_site(s, nchunk, NULL);
     b2c_status st = b2i_chunk_check(ctx, &c.chunk, err);
-    bool has_payload = (c.entry & B2I_ENTRY_SPECIAL) == 0;
+    bool has_payload = !b2i_is_special(c.entry);
     if (st == B2C_OK && has_payload) {
         st = b2i_stored_chunk_check_parts(&c, &head, bytes, err);
     }
@@ -31,7 +31,7 @@ static b2c_status verify(const b2c_schunk *s, b2c_ctx *ctx, uint64_t nchunk, b2i
     b2i_span bytes;
     B2I_TRY(b2i_schunk_chunk_bytes(s, nchunk, stored, &bytes, err));
     b2c_status st = B2C_OK;
-    if ((entry & B2I_ENTRY_SPECIAL) == 0 && s->store->ops->check != NULL) {
+    if (!b2i_is_special(entry) && s->store->ops->check != NULL) {
         st = s->store->ops->check(s->store, entry, bytes, &v, err);
     }
     if (v.check == B2I_CHECK_BAD) { /* when reading does not compare */
@@ -41,7 +41,7 @@ static b2c_status verify(const b2c_schunk *s, b2c_ctx *ctx, uint64_t nchunk, b2i
         st = check_decodes(s, ctx, nchunk, bytes, err);
     }
     /* The checksum of the structure vouches for what stands in the index. */
-    bool is_in_index = (entry & B2I_ENTRY_SPECIAL) != 0;
+    bool is_in_index = b2i_is_special(entry);
     *has_checksum = is_in_index ? s->store->is_trusted : v.check == B2I_CHECK_GOOD;
     return st == B2C_OK ? st : b2i_schunk_fail_in_chunk(s, nchunk, st, err);
 }
@@ -69,7 +69,7 @@ b2c_status b2i_schunk_verify_chunks(const b2c_schunk *s, b2c_ctx *ctx, uint64_t 
     int has_checksum = 0;
     b2c_status st = B2C_OK;
     for (; i < now->nchunks && npayloads < max_payloads; i++) {
-        bool is_special = (b2i_state_entry(now, i) & B2I_ENTRY_SPECIAL) != 0;
+        bool is_special = b2i_is_special(b2i_state_entry(now, i));
         /* Of a run of the same special chunks one is like the other; the last may be shorter. */
         bool is_known = is_special && i > first &&
                         b2i_state_entry(now, i) == b2i_state_entry(now, i - 1) &&
