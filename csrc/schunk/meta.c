@@ -35,9 +35,19 @@ b2i_meta *b2i_metas_find(const b2i_metas *metas, const char *name)
     return NULL;
 }
 
-b2c_status b2i_metas_add(b2i_metas *metas, const char *name, b2i_span bytes, b2c_error *err)
+/* In memory of its own; NULL: there is none. */
+static uint8_t *copy_of(b2i_span bytes)
 {
     uint8_t *copy = b2i_malloc(bytes.n);
+    if (copy != NULL && bytes.n > 0) {
+        memcpy(copy, bytes.p, bytes.n);
+    }
+    return copy;
+}
+
+b2c_status b2i_metas_add(b2i_metas *metas, const char *name, b2i_span bytes, b2c_error *err)
+{
+    uint8_t *copy = copy_of(bytes);
     if (copy == NULL) {
         return b2i_fail_memory(err);
     }
@@ -50,9 +60,6 @@ b2c_status b2i_metas_add(b2i_metas *metas, const char *name, b2i_span bytes, b2c
             return b2i_fail_memory(err);
         }
         metas->v = v;
-    }
-    if (bytes.n > 0) {
-        memcpy(copy, bytes.p, bytes.n);
     }
     b2i_meta *m = &metas->v[metas->n++];
     *m = (b2i_meta){ .p = copy, .n = bytes.n };
@@ -93,12 +100,9 @@ static b2c_status set(b2i_metas *metas, const char *name, b2i_span bytes, b2c_er
     if (old == NULL) {
         return b2i_metas_add(metas, name, bytes, err);
     }
-    uint8_t *copy = b2i_malloc(bytes.n);
+    uint8_t *copy = copy_of(bytes);
     if (copy == NULL) {
         return b2i_fail_memory(err);
-    }
-    if (bytes.n > 0) {
-        memcpy(copy, bytes.p, bytes.n);
     }
     b2i_free(old->p);
     old->p = copy;
@@ -124,7 +128,6 @@ void b2i_metas_free(b2i_metas *metas)
     *metas = (b2i_metas){ 0 };
 }
 
-/* A chunk of the value, with the parameters that Python-Blosc2 uses for its own: the defaults. */
 b2c_status b2i_vlmeta_encode(b2c_ctx *ctx, b2i_span value, b2i_buf *out, b2c_error *err)
 {
     b2c_cparams cp;

@@ -87,8 +87,8 @@ typedef struct b2i_stored_chunk {
     b2i_scratch hash_bytes, whole;
     b2i_span ahead; /* stored bytes from ahead_at on that were read before they are asked for */
     uint64_t ahead_at;
-    b2i_span bytes;      /* of a special chunk without payload, or of a small one; else unused */
-    uint8_t special[32]; /* where those are */
+    b2i_span bytes; /* of a special chunk, or of one that was read whole; else empty */
+    uint8_t special[B2C_HEADER_LEN]; /* where those of a special chunk are */
 } b2i_stored_chunk;
 
 /* Entry n < nchunks of the index. */
@@ -305,9 +305,13 @@ b2c_status b2i_schunk_begin(b2c_schunk *s, b2c_error *err);
 b2c_status b2i_schunk_commit(b2c_schunk *s, b2c_error *err);
 void b2i_schunk_rollback(b2c_schunk *s);
 
-/* Makes everything stored and synchronised; rewrites without dead space. */
+/* Makes all edits the stored state, at any durability, and synchronises. */
 b2c_status b2i_schunk_flush(b2c_schunk *s, b2c_error *err);
+
+/* Stores what closing would, before another handle writes to the file. */
 b2c_status b2i_schunk_settle(b2c_schunk *s, b2c_error *err);
+
+/* Rewrites without dead space. */
 b2c_status b2i_schunk_compact(b2c_schunk *s, b2c_error *err);
 
 /* An edit of several steps. */
@@ -370,7 +374,10 @@ b2c_status b2i_vlmeta_get(const b2i_meta *meta, const b2c_limits *of, b2c_ctx *c
 /* The same of a super-chunk, with its limits; offsets of the file. */
 b2c_status b2i_schunk_vlmeta_get(const b2c_schunk *s, b2c_ctx *ctx, const b2i_meta *meta,
                                  uint8_t *dst, size_t dst_cap, size_t *dst_len, b2c_error *err);
-/* A chunk of a vlmetalayer's value, appended to out. */
+/*
+ * Makes out, which is empty, the chunk of a vlmetalayer's value, with the parameters that
+ * Python-Blosc2 uses for its own: the defaults.
+ */
 b2c_status b2i_vlmeta_encode(b2c_ctx *ctx, b2i_span value, b2i_buf *out, b2c_error *err);
 b2c_status b2i_vlmeta_set(b2c_schunk *s, b2c_ctx *ctx, const char *name, b2i_span value,
                           b2c_error *err);

@@ -28,7 +28,8 @@ b2c_status b2i_schunk_fail_in_chunk(const b2c_schunk *s, uint64_t nchunk, b2c_st
     return st;
 }
 
-b2c_status b2i_stored_special(const b2c_schunk *s, uint64_t nchunk, uint8_t out[32], b2c_error *err)
+b2c_status b2i_stored_special(const b2c_schunk *s, uint64_t nchunk, uint8_t out[B2C_HEADER_LEN],
+                              b2c_error *err)
 {
     uint64_t nbytes = b2i_schunk_chunk_nbytes(s, nchunk);
     uint8_t kind = b2i_entry_kind(b2i_state_entry(&s->now, nchunk));
@@ -40,7 +41,7 @@ b2c_status b2i_stored_special(const b2c_schunk *s, uint64_t nchunk, uint8_t out[
     b2c_cparams cp = b2i_special_cparams(nbytes % typesize == 0 ? typesize : 1);
     cp.blocksize = s->now.cparams.blocksize; /* the blocks that a post-filter sees */
     size_t len;
-    return b2i_special_encode(&cp, kind, nbytes, NULL, out, 32, &len, err);
+    return b2i_special_encode(&cp, kind, nbytes, NULL, out, B2C_HEADER_LEN, &len, err);
 }
 
 b2c_status b2i_stored_len(const b2c_schunk *s, uint64_t nchunk, b2i_entry entry, uint64_t *len,
