@@ -70,6 +70,21 @@ static bool is_there(kept_chunk *kept)
     return st == B2C_OK && now.p == c->bytes.p;
 }
 
+/* The chunk of a key; NULL: it is not kept, or its bytes are not there any more. */
+static kept_chunk *find(kept_chunks *all, const kept_key *key)
+{
+    for (uint32_t i = 0; i < NKEPT; i++) {
+        kept_chunk *kept = &all->v[i];
+        if (is_same(&kept->key, key)) {
+            if (is_there(kept)) {
+                return kept;
+            }
+            drop(kept);
+        }
+    }
+    return NULL;
+}
+
 b2c_status b2i_kept_chunk_open(const b2c_schunk *s, b2c_ctx *ctx, uint64_t nchunk,
                                b2i_stored_chunk **out, b2c_error *err)
 {
@@ -82,18 +97,13 @@ b2c_status b2i_kept_chunk_open(const b2c_schunk *s, b2c_ctx *ctx, uint64_t nchun
     if (all == NULL) {
         return b2i_fail_memory(err);
     }
-    for (uint32_t i = 0; i < NKEPT; i++) {
-        if (is_same(&all->v[i].key, &key)) {
-            if (!is_there(&all->v[i])) {
-                drop(&all->v[i]);
-                break;
-            }
-            all->v[i].is_old = true;
-            *out = &all->v[i].c;
-            return B2C_OK;
-        }
+    kept_chunk *kept = find(all, &key);
+    if (kept != NULL) {
+        kept->is_old = true;
+        *out = &kept->c;
+        return B2C_OK;
     }
-    kept_chunk *kept = &all->v[all->hand];
+    kept = &all->v[all->hand];
     all->hand = (all->hand + 1) % NKEPT;
     drop(kept);
     B2I_TRY(b2i_stored_chunk_open(s, nchunk, NULL, &kept->c, err));
