@@ -60,32 +60,43 @@ b2c_status b2i_schunk_verify_chunk(const b2c_schunk *s, b2c_ctx *ctx, uint64_t n
     return st;
 }
 
+/*
+ * How many chunks from number i on are verified together: of a run of the same special ones each is
+ * like the first, but the last chunk, which may be shorter.
+ */
+static uint64_t run_from(const b2i_state *now, uint64_t i)
+{
+    uint64_t last = now->nchunks - 1, n = 1;
+    b2i_entry entry = b2i_state_entry(now, i);
+    if (!b2i_is_special(entry) || now->ends != NULL || i == last) {
+        return 1;
+    }
+    if (now->entries == NULL) { /* without a loop: there may be hundreds of millions */
+        return last - i;
+    }
+    while (i + n < last && now->entries[i + n] == entry) {
+        n++;
+    }
+    return n;
+}
+
 b2c_status b2i_schunk_verify_chunks(const b2c_schunk *s, b2c_ctx *ctx, uint64_t first,
                                     uint64_t max_payloads, uint64_t *nsound, uint64_t *nunverified,
                                     b2c_error *err)
 {
     const b2i_state *now = &s->now;
     uint64_t npayloads = 0, unverified = 0, i = first;
-    int has_checksum = 0;
     b2c_status st = B2C_OK;
-    for (; i < now->nchunks && npayloads < max_payloads; i++) {
-        bool is_special = b2i_is_special(b2i_state_entry(now, i));
-        /* Of a run of the same special chunks one is like the other; the last may be shorter. */
-        bool is_known = is_special && i > first &&
-                        b2i_state_entry(now, i) == b2i_state_entry(now, i - 1) &&
-                        now->ends == NULL && i + 1 < now->nchunks;
-        if (!is_known) {
-            st = b2i_schunk_verify_chunk(s, ctx, i, &has_checksum, err);
-        }
+    while (i < now->nchunks && npayloads < max_payloads) {
+        int has_checksum;
+        st = b2i_schunk_verify_chunk(s, ctx, i, &has_checksum, err);
         if (st != B2C_OK) {
             break;
         }
-        if (now->entries == NULL && i + 2 < now->nchunks) { /* go on with the last one */
-            unverified += has_checksum == 0 ? now->nchunks - 2 - i : 0;
-            i = now->nchunks - 2;
-        }
-        unverified += has_checksum == 0;
-        npayloads += !is_special;
+        uint64_t n = run_from(now, i);
+        unverified += has_checksum ? 0 : n;
+        npayloads += !b2i_is_special(b2i_state_entry(now, i));
+        i += n;
     }
     *nsound = i - first;
     *nunverified = unverified;
