@@ -164,6 +164,19 @@ b2c_status b2i_schunk_fill_uniform(b2c_schunk *s, b2i_span chunk, b2i_span last,
     return s->store->ops->log == NULL ? B2C_OK : s->store->ops->log(s->store, chunk, &none, err);
 }
 
+/* A chunk that holds the data as they are. */
+static b2c_status encode_stored(b2c_cparams cp, b2i_span data, uint8_t *dst, size_t cap,
+                                size_t *len, b2c_error *err)
+{
+    b2c_ctx *ctx;
+    B2I_TRY(b2c_ctx_new(NULL, 1, NULL, &ctx, err));
+    cp.clevel = 0;
+    cp.typesize = 1;
+    b2c_status st = b2i_chunk_encode(ctx, &cp, NULL, data, dst, cap, len, err);
+    b2c_ctx_free(ctx);
+    return st;
+}
+
 /*
  * A chunk with payload for zeros, NaN or uninitialised data: the reference library reads
  * their special chunks only from the index, and needs a repeated value to
@@ -173,13 +186,12 @@ b2c_status b2i_schunk_fill_uniform(b2c_schunk *s, b2i_span chunk, b2i_span last,
 static b2c_status plain_chunk(const b2c_schunk *s, const b2i_chunk_head *head, b2i_scratch *scratch,
                               b2i_span *out, b2c_error *err)
 {
-    uint32_t width = head->special == B2C_SPECIAL_NAN ? head->typesize : 1;
-    uint32_t typesize = s->now.cparams.typesize;
+    bool is_nan = head->special == B2C_SPECIAL_NAN;
+    uint32_t width = is_nan ? head->typesize : 1, typesize = s->now.cparams.typesize;
     b2c_cparams cp = b2i_special_cparams(typesize > width ? typesize : width);
-    cp.clevel = 0;
     cp.blocksize = s->now.cparams.blocksize; /* the reference library wants it of arrays */
     bool repeats = head->nbytes % cp.typesize == 0 && cp.typesize % width == 0;
-    if (!repeats && head->special != B2C_SPECIAL_NAN) {
+    if (!repeats && !is_nan) {
         return b2i_zeros_encode(head->nbytes, scratch, out, err);
     }
     size_t n = repeats ? cp.typesize : head->nbytes;
@@ -190,16 +202,9 @@ static b2c_status plain_chunk(const b2c_schunk *s, const b2i_chunk_head *head, b
     }
     uint8_t *data = p + cap;
     b2i_special_fill(head->special, head->typesize, b2i_span_of(NULL, 0), 0, data, n);
-    if (repeats) {
-        B2I_TRY(b2i_special_encode(&cp, B2C_SPECIAL_VALUE, head->nbytes, data, p, cap, &len, err));
-    } else {
-        b2c_ctx *ctx;
-        B2I_TRY(b2c_ctx_new(NULL, 1, NULL, &ctx, err));
-        cp.typesize = 1;
-        b2c_status st = b2i_chunk_encode(ctx, &cp, NULL, b2i_span_of(data, n), p, cap, &len, err);
-        b2c_ctx_free(ctx);
-        B2I_TRY(st);
-    }
+    B2I_TRY(repeats
+                ? b2i_special_encode(&cp, B2C_SPECIAL_VALUE, head->nbytes, data, p, cap, &len, err)
+                : encode_stored(cp, b2i_span_of(data, n), p, cap, &len, err));
     *out = b2i_span_of(p, len);
     return B2C_OK;
 }
@@ -214,8 +219,7 @@ static bool is_lasting(b2c_status st)
 static b2c_status put_bytes(b2c_schunk *s, b2i_span chunk, b2i_scratch *made, b2i_redo redo,
                             b2i_entry *entry, b2c_error *err)
 {
-    /* Smaller ones are copied into memory that was freed before: new memory costs the system more.
-     */
+    /* Smaller ones are copied to memory that was freed before, which costs less than new memory. */
     enum { WORTH_KEEPING = 2 * 1024 * 1024 };
     const b2i_store_ops *ops = s->store->ops;
     bool is_kept = made != NULL && chunk.p == made->p && chunk.n >= WORTH_KEEPING;
@@ -540,6 +544,21 @@ static void permute(b2i_state *now, const uint64_t *order, b2i_entry *entries, u
     }
 }
 
+/* tmp: room for two numbers of each chunk. */
+static b2c_status reorder(b2c_schunk *s, const uint64_t *order, uint64_t *tmp, b2c_error *err)
+{
+    b2i_steps steps;
+    uint64_t n = s->now.nchunks;
+    B2I_TRY(b2i_schunk_begin_steps(s, &steps, err));
+    bool short_moves = s->now.ends == NULL && order[n - 1] != n - 1 &&
+                       s->now.nbytes != n * (uint64_t)s->now.chunksize;
+    b2c_status st = short_moves ? make_variable(s, err) : B2C_OK;
+    if (st == B2C_OK) {
+        permute(&s->now, order, tmp, tmp + n);
+    }
+    return b2i_schunk_end_steps(s, steps, st, err);
+}
+
 b2c_status b2i_schunk_reorder(b2c_schunk *s, const uint64_t *order, uint64_t norder, b2c_error *err)
 {
     uint64_t n = s->now.nchunks;
@@ -554,24 +573,14 @@ b2c_status b2i_schunk_reorder(b2c_schunk *s, const uint64_t *order, uint64_t nor
     B2I_TRY(b2i_state_list_entries(&s->now, err));
     uint64_t *tmp = b2i_malloc((size_t)n * 2 * sizeof *tmp); /* nchunks < 2^28 */
     uint8_t *seen = b2i_calloc((size_t)n);
-    b2c_status st = B2C_OK;
-    b2i_steps steps = { 0 };
+    b2c_status st;
     if (tmp == NULL || seen == NULL) {
         st = b2i_fail_memory(err);
     } else if (!is_permutation(order, n, seen)) {
         st = b2i_fail_field(err, B2C_E_ARGUMENT, B2C_NO_OFFSET, "order",
                             "the order must name every chunk once");
     } else {
-        st = b2i_schunk_begin_steps(s, &steps, err);
-    }
-    if (st == B2C_OK) {
-        bool short_moves = s->now.ends == NULL && order[n - 1] != n - 1 &&
-                           s->now.nbytes != n * (uint64_t)s->now.chunksize;
-        st = short_moves ? make_variable(s, err) : B2C_OK;
-        if (st == B2C_OK) {
-            permute(&s->now, order, tmp, tmp + n);
-        }
-        st = b2i_schunk_end_steps(s, steps, st, err);
+        st = reorder(s, order, tmp, err);
     }
     b2i_free(seen);
     b2i_free(tmp);
