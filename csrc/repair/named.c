@@ -6,26 +6,28 @@
 
 #include <stdlib.h>
 
-static bool has_head(b2i_store *store, b2i_entry e, b2i_scratch *scratch)
+bool b2i_named_head(b2i_store *store, b2i_entry entry, const b2c_limits *limits,
+                    b2i_scratch *scratch, b2i_chunk_head *head)
 {
     uint64_t len;
-    b2i_span head;
-    b2i_chunk_head h;
-    return store->ops->len(store, e, &len, NULL) == B2C_OK && len >= B2C_HEADER_LEN &&
-           store->ops->read(store, e, 0, B2C_HEADER_LEN, scratch, &head, NULL) == B2C_OK &&
-           b2i_chunk_head_parse(head, NULL, &h, NULL) == B2C_OK && h.cbytes <= len;
+    b2i_span bytes;
+    return store->ops->len(store, entry, &len, NULL) == B2C_OK && len >= B2C_HEADER_LEN &&
+           store->ops->read(store, entry, 0, B2C_HEADER_LEN, scratch, &bytes, NULL) == B2C_OK &&
+           b2i_chunk_head_parse(bytes, limits, head, NULL) == B2C_OK && head->cbytes <= len;
 }
 
 b2c_status b2i_named_count(const b2c_schunk *s, uint64_t *named, uint64_t *there, b2c_error *err)
 {
     b2i_scratch scratch = { 0 };
+    b2i_chunk_head head;
     b2i_entry *places;
     size_t n;
     B2I_TRY(b2i_places_sorted(&s->now, &places, &n, err));
     *named = n;
     *there = 0;
     for (size_t i = 0; i < n; i++) {
-        *there += (i == 0 || places[i] != places[i - 1]) && has_head(s->store, places[i], &scratch);
+        bool is_first = i == 0 || places[i] != places[i - 1];
+        *there += is_first && b2i_named_head(s->store, places[i], NULL, &scratch, &head);
     }
     b2i_free(places);
     b2i_scratch_free(&scratch);

@@ -95,14 +95,9 @@ static uint64_t usual_size(repair_job *j)
     uint64_t size = 0, votes = 0;
     for (uint64_t i = 0; i < s->now.nchunks; i++) {
         b2i_chunk_head head;
-        b2i_span bytes;
-        uint64_t len;
         b2i_entry e = b2i_state_entry(&s->now, i);
-        if (b2i_is_special(e) || s->store->ops->len(s->store, e, &len, NULL) != B2C_OK ||
-            s->store->ops->read(s->store, e, 0, len < B2C_HEADER_LEN ? (size_t)len : B2C_HEADER_LEN,
-                                &j->scratch, &bytes, NULL) != B2C_OK ||
-            b2i_chunk_head_parse(bytes, &s->limits, &head, NULL) != B2C_OK || head.nbytes == 0 ||
-            head.cbytes > len) {
+        if (b2i_is_special(e) || !b2i_named_head(s->store, e, &s->limits, &j->scratch, &head) ||
+            head.nbytes == 0) {
             continue;
         }
         if (votes == 0) { /* the vote of Boyer and Moore: a majority wins in one pass */
@@ -192,11 +187,36 @@ static b2c_status load_sizes(repair_job *j, b2c_error *err)
     return B2C_OK;
 }
 
+/* Number and size of an array's chunks; a metalayer that makes no sense is removed. */
+static b2c_status plan_array(repair_job *j, b2i_meta *meta, b2c_error *err)
+{
+    b2i_grid grid;
+    b2c_error why;
+    if (read_grid(j, meta, &grid, &why) != B2C_OK) {
+        B2I_TRY(b2i_note(&j->to, B2C_PART_ARRAY, meta->name, 0, &why, err));
+        b2i_metas_remove(&j->found.s->now.metas, meta);
+        return B2C_OK;
+    }
+    j->is_array = true;
+    j->nchunks = grid.chunk_total;
+    j->size = grid.chunk_nbytes;
+    return j->params->forget_dtype ? forget_dtype(&grid, meta, err) : B2C_OK;
+}
+
+/* What the last chunk decodes to: less than the others, where the size of all of them says so. */
+static uint64_t last_size(const repair_job *j)
+{
+    if (j->is_array || j->size == 0 || j->nchunks == 0) {
+        return j->size;
+    }
+    uint64_t nbytes = j->found.s->now.nbytes, others = (j->nchunks - 1) * j->size;
+    return nbytes > others && nbytes - others < j->size ? nbytes - others : j->size;
+}
+
 /* Number and size of the new chunks. */
 static b2c_status plan(repair_job *j, b2c_error *err)
 {
-    b2i_state *now = &j->found.s->now;
-    b2i_grid grid;
+    const b2i_state *now = &j->found.s->now;
     b2c_error why;
     B2I_TRY(load_sizes(j, err));
     j->nchunks = now->nchunks;
@@ -207,16 +227,7 @@ static b2c_status plan(repair_job *j, b2c_error *err)
     }
     b2i_meta *meta = b2i_nd_meta_find(j->found.s);
     if (meta != NULL) {
-        b2c_status st = read_grid(j, meta, &grid, &why);
-        if (st == B2C_OK) {
-            j->is_array = true;
-            j->nchunks = grid.chunk_total;
-            j->size = grid.chunk_nbytes;
-            B2I_TRY(j->params->forget_dtype ? forget_dtype(&grid, meta, err) : B2C_OK);
-        } else {
-            B2I_TRY(b2i_note(&j->to, B2C_PART_ARRAY, meta->name, 0, &why, err));
-            b2i_metas_remove(&now->metas, meta);
-        }
+        B2I_TRY(plan_array(j, meta, err));
     }
     if (!j->is_array && check_sizes(j, j->nchunks, j->size, &why) != B2C_OK) {
         B2I_TRY(b2i_note(&j->to, B2C_PART_FRAME, NULL, 0, &why, err));
@@ -224,11 +235,7 @@ static b2c_status plan(repair_job *j, b2c_error *err)
                        check_sizes(j, 1, now->nbytes, &why) == B2C_OK;
         j->size = is_only ? now->nbytes : 0; /* sound chunks tell their own */
     }
-    j->last = j->size;
-    if (!j->is_array && j->size > 0 && j->nchunks > 0 && now->nbytes > (j->nchunks - 1) * j->size &&
-        now->nbytes < j->nchunks * j->size) {
-        j->last = now->nbytes - (j->nchunks - 1) * j->size;
-    }
+    j->last = last_size(j);
     return B2C_OK;
 }
 
@@ -271,6 +278,23 @@ static b2c_status lose(repair_job *j, uint64_t i, const b2c_error *what, b2c_err
     return append_special(j, nbytes, B2C_SPECIAL_ZERO, err);
 }
 
+/* Whether a chunk that decodes can be number i of the new frame. */
+static b2c_status check_place(const repair_job *j, uint64_t i, const b2i_chunk_head *head,
+                              b2c_error *why)
+{
+    uint64_t room = b2i_places_room(&j->found.s->now, i);
+    if (j->is_array && head->nbytes != j->size) {
+        return b2i_fail_sizes(why, B2C_E_CORRUPT, B2C_NO_OFFSET,
+                              "the chunk's decoded size is not that of the array's chunks", j->size,
+                              head->nbytes);
+    }
+    if (head->cbytes > room) {
+        return b2i_fail_sizes(why, B2C_E_CORRUPT, B2C_NO_OFFSET,
+                              "the chunk reaches into the next one", room, head->cbytes);
+    }
+    return B2C_OK;
+}
+
 /* Copies the chunk at an entry. */
 static b2c_status keep(repair_job *j, uint64_t i, b2i_entry entry, b2c_error *err)
 {
@@ -286,16 +310,7 @@ static b2c_status keep(repair_job *j, uint64_t i, b2i_entry entry, b2c_error *er
         B2I_TRY(b2i_note(&j->to, B2C_PART_CHUNK, NULL, 0, &why, err));
         st = B2C_OK;
     }
-    if (st == B2C_OK && j->is_array && head.nbytes != j->size) {
-        st = b2i_fail_sizes(&why, B2C_E_CORRUPT, B2C_NO_OFFSET,
-                            "the chunk's decoded size is not that of the array's chunks", j->size,
-                            head.nbytes);
-    }
-    uint64_t room = b2i_places_room(&j->found.s->now, i);
-    if (st == B2C_OK && head.cbytes > room) {
-        st = b2i_fail_sizes(&why, B2C_E_CORRUPT, B2C_NO_OFFSET,
-                            "the chunk reaches into the next one", room, head.cbytes);
-    }
+    st = st == B2C_OK ? check_place(j, i, &head, &why) : st;
     if (st != B2C_OK) {
         return lose(j, i, &why, err);
     }

@@ -72,6 +72,10 @@ b2c_status b2i_salvage_open(const b2i_salvage_job *job, const char *path, b2i_sa
 b2c_status b2i_sound_chunk(const b2c_schunk *s, b2i_entry entry, b2c_ctx *ctx, b2i_scratch *scratch,
                            b2i_chunk_head *head, b2i_span *chunk, b2c_error *err);
 
+/* Whether an entry leads to a header of a chunk all bytes of which can be there. */
+bool b2i_named_head(b2i_store *store, b2i_entry entry, const b2c_limits *limits,
+                    b2i_scratch *scratch, b2i_chunk_head *head);
+
 /*
  * How good an index is: how many chunks with payload it names, and how many different ones of them
  * have a header.
