@@ -230,16 +230,15 @@ void b2i_select_fill(const b2i_chunk_part *chunk, const b2i_block_rows *rows, co
 /* Copies the items of one block from it to the selection's bytes, and back. */
 void b2i_select_take(const b2i_chunk_part *chunk, const b2i_block_rows *rows, const uint8_t *block,
                      uint8_t *items);
-
-/*
- * The same from the planes of a block, and whether that costs less than to undo the shuffle of all
- * of it first.
- */
-void b2i_select_take_planes(const b2i_chunk_part *chunk, const b2i_block_rows *rows,
-                            const uint8_t *block, uint8_t *items);
-bool b2i_select_is_little(const b2i_chunk_part *chunk, const b2i_block_rows *rows);
 void b2i_select_put(const b2i_chunk_part *chunk, const b2i_block_rows *rows, uint8_t *block,
                     const uint8_t *items);
+
+/* As b2i_select_take(), from the planes of a block. */
+void b2i_select_take_planes(const b2i_chunk_part *chunk, const b2i_block_rows *rows,
+                            const uint8_t *block, uint8_t *items);
+
+/* Whether that costs less than to undo the shuffle of the whole block first. */
+bool b2i_select_is_little(const b2i_chunk_part *chunk, const b2i_block_rows *rows);
 
 /* Puts one item to all places of a block that are selected. */
 void b2i_select_spread(const b2i_chunk_part *chunk, const b2i_block_rows *rows, uint8_t *block,
@@ -250,6 +249,7 @@ void b2i_select_spread(const b2i_chunk_part *chunk, const b2i_block_rows *rows, 
 
 /* ---- reading and writing; as the public functions ---- */
 
+/* kept: B2C_E_NOT_FOUND unless the context has the item's block already. */
 b2c_status b2i_nd_read_item(const b2c_schunk *schunk, b2c_ctx *ctx, const b2i_grid *grid,
                             const uint64_t *coord, bool kept, uint8_t *dst, size_t dst_cap,
                             b2c_error *err);
