@@ -46,29 +46,29 @@ bool b2i_named_has_odd(const b2i_state *now)
     return false;
 }
 
-/* Of the entries that name the same chunk the first keeps it. */
-static b2c_status keep_once(b2i_state *now, b2c_error *err)
+/* Of n places in order keeps one each of those that are there several times; returns how many. */
+static size_t keep_shared(b2i_entry *places, size_t n)
 {
-    b2i_entry *places;
-    size_t n, nshared = 0;
-    if (now->entries == NULL || now->nchunks == 0) {
-        return B2C_OK;
-    }
-    now->nspecial = b2i_index_nspecial(now->entries, now->nchunks);
-    B2I_TRY(b2i_places_sorted(now, &places, &n, err));
+    size_t nshared = 0;
     for (size_t i = 1; i < n; i++) {
         if (places[i] == places[i - 1] && (nshared == 0 || places[nshared - 1] != places[i])) {
             places[nshared++] = places[i];
         }
     }
-    bool *seen = nshared == 0 ? NULL : b2i_calloc(nshared * sizeof *seen);
-    if (nshared > 0 && seen == NULL) {
-        b2i_free(places);
+    return nshared;
+}
+
+/* Of the entries that name one of these places, all but the first become B2I_ENTRY_SHARED. */
+static b2c_status mark_shared(b2i_state *now, const b2i_entry *places, size_t nplaces,
+                              b2c_error *err)
+{
+    bool *seen = b2i_calloc(nplaces * sizeof *seen);
+    if (seen == NULL) {
         return b2i_fail_memory(err);
     }
-    for (uint64_t i = 0; nshared > 0 && i < now->nchunks; i++) {
+    for (uint64_t i = 0; i < now->nchunks; i++) {
         const b2i_entry *found =
-            bsearch(&now->entries[i], places, nshared, sizeof *places, b2i_compare_entries);
+            bsearch(&now->entries[i], places, nplaces, sizeof *places, b2i_compare_entries);
         if (found != NULL && seen[found - places]) {
             now->entries[i] = B2I_ENTRY_SHARED;
         } else if (found != NULL) {
@@ -76,8 +76,22 @@ static b2c_status keep_once(b2i_state *now, b2c_error *err)
         }
     }
     b2i_free(seen);
-    b2i_free(places);
     return B2C_OK;
+}
+
+static b2c_status keep_once(b2i_state *now, b2c_error *err)
+{
+    b2i_entry *places;
+    size_t n;
+    if (now->entries == NULL || now->nchunks == 0) {
+        return B2C_OK;
+    }
+    now->nspecial = b2i_index_nspecial(now->entries, now->nchunks);
+    B2I_TRY(b2i_places_sorted(now, &places, &n, err));
+    size_t nshared = keep_shared(places, n);
+    b2c_status st = nshared == 0 ? B2C_OK : mark_shared(now, places, nshared, err);
+    b2i_free(places);
+    return st;
 }
 
 b2c_status b2i_named_once(b2c_schunk *s, b2c_error *err)
