@@ -16,6 +16,9 @@ enum {
     SECTOR = 512,
     TRAILER_FIRST_READ = 1 << 16,
     TRAILER_FIXED_LEN = 35, /* of a trailer without metalayers */
+    LAST_VERSION = 6,       /* of chunks; the first one is 1 */
+    CODEC_VERSION = 1,      /* the only one that any codec has had */
+    TRAILER_MARKER = 0x94,  /* its first byte */
 };
 
 #define WASTE_PER_BYTE ((uint64_t)16)
@@ -91,11 +94,17 @@ static const uint8_t *peek(search *q, uint64_t at, size_t n)
     return q->window + (at - q->window_at);
 }
 
+/* Whether a byte can be the first one of a chunk. */
+static bool is_version(uint8_t byte)
+{
+    return byte >= 1 && byte <= LAST_VERSION;
+}
+
 /* Whether a chunk may begin here; its header agrees with itself and its end is inside. */
 static bool may_be_chunk(search *q, uint64_t at, b2i_chunk_head *head)
 {
     const uint8_t *p = peek(q, at, B2C_HEADER_LEN);
-    return p != NULL && p[0] >= 1 && p[0] <= 6 && p[1] == 1 &&
+    return p != NULL && is_version(p[0]) && p[1] == CODEC_VERSION &&
            b2i_chunk_head_parse(b2i_span_of(p, B2C_HEADER_LEN), q->scan->job->limits, head, NULL) ==
                B2C_OK &&
            head->nbytes > 0 && head->cbytes >= B2I_MIN_STORED_LEN &&
@@ -105,7 +114,8 @@ static bool may_be_chunk(search *q, uint64_t at, b2i_chunk_head *head)
 static bool is_trailer(search *q, uint64_t at)
 {
     const uint8_t *p = peek(q, at, 9);
-    return p != NULL && p[0] == 0x94 && p[2] == 0x93 && p[3] == 0xCD && p[6] == 0xDE;
+    /* the markers of an array, of one in it with an index of 16 bits, and of a map */
+    return p != NULL && p[0] == TRAILER_MARKER && p[2] == 0x93 && p[3] == 0xCD && p[6] == 0xDE;
 }
 
 /* Length of the checksum record, with all that belongs to it, behind a chunk; 0: there is none. */
@@ -285,7 +295,7 @@ static void skip(search *q, uint64_t *at)
     for (*at += 1; peek(q, *at, 1) != NULL;) {
         const uint8_t *p = q->window + (*at - q->window_at), *end = q->window + q->window_n;
         for (; p < end; p++) {
-            if (*p == 0x94 || (*p >= 1 && *p <= 6)) {
+            if (*p == TRAILER_MARKER || is_version(*p)) {
                 *at = q->window_at + (uint64_t)(p - q->window);
                 return;
             }
@@ -303,7 +313,7 @@ static b2c_status note_cut(search *q, uint64_t at, b2c_error *err)
     b2i_chunk_head head;
     const uint8_t *p = peek(q, at, B2C_HEADER_LEN);
     uint64_t left = q->scan->end - at;
-    if (p == NULL || q->is_behind_index || p[0] < 1 || p[0] > 6 || p[1] != 1 ||
+    if (p == NULL || q->is_behind_index || !is_version(p[0]) || p[1] != CODEC_VERSION ||
         b2i_chunk_head_parse(b2i_span_of(p, B2C_HEADER_LEN), NULL, &head, NULL) != B2C_OK ||
         head.cbytes <= left) {
         return B2C_OK;
