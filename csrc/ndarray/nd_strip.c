@@ -135,6 +135,36 @@ static b2c_status fill(const b2c_schunk *s, b2c_ctx *ctx, const b2i_selection *s
     return B2C_OK;
 }
 
+/*
+ * Fills the strip with the box of a read, if it is to have it now; *is_there tells.  w: the
+ * neighbours that are worth to be read with it.
+ */
+static b2c_status prepare(const b2c_schunk *s, b2c_ctx *ctx, const b2i_selection *sel,
+                          b2i_strip *strip, window w, bool *is_there, b2c_error *err)
+{
+    uint32_t dim = (uint32_t)strip->key.dim;
+    uint64_t i = sel->walk.box.start[dim];
+    *is_there = strip->is_filled && i >= strip->first && i - strip->first < strip->n;
+    if (*is_there) {
+        return B2C_OK;
+    }
+    window block = block_around(sel->grid, dim, i);
+    bool is_new = strip->n == 0 || strip->first - block.first >= block.n;
+    bool is_near = strip->n > 0 && is_beside(&w, strip);
+    strip->nfar = is_new ? 0 : strip->nfar + !is_near;
+    if (strip->nfar >= FAR_READS && sel->nbytes <= B2I_WIDE_NBYTES / block.n) {
+        B2I_TRY(fill(s, ctx, sel, strip, block, is_there, err));
+        if (*is_there) {
+            return B2C_OK;
+        }
+    }
+    if (is_near) {
+        return fill(s, ctx, sel, strip, w, is_there, err);
+    }
+    want(strip, w);
+    return B2C_OK;
+}
+
 b2c_status b2i_nd_read_strip(const b2c_schunk *s, b2c_ctx *ctx, const b2i_selection *sel,
                              uint64_t nbytes_touched, uint8_t *dst, bool *is_read, b2c_error *err)
 {
@@ -148,25 +178,9 @@ b2c_status b2i_nd_read_strip(const b2c_schunk *s, b2c_ctx *ctx, const b2i_select
     }
     b2i_strip_key key = key_of(s, sel, dim);
     b2i_strip *strip = b2i_strip_of(ctx->strips, &key);
-    uint64_t i = sel->walk.box.start[dim];
-    bool is_there = strip->is_filled && i >= strip->first && i - strip->first < strip->n;
-    if (!is_there) {
-        window block = block_around(sel->grid, dim, i);
-        bool is_new = strip->n == 0 || strip->first - block.first >= block.n;
-        bool is_near = strip->n > 0 && is_beside(&w, strip);
-        strip->nfar = is_new ? 0 : strip->nfar + !is_near;
-        if (strip->nfar >= FAR_READS && sel->nbytes <= B2I_WIDE_NBYTES / block.n) {
-            B2I_TRY(fill(s, ctx, sel, strip, block, &is_there, err));
-        }
-        if (!is_there && is_near) {
-            B2I_TRY(fill(s, ctx, sel, strip, w, &is_there, err));
-        } else if (!is_there) {
-            want(strip, w);
-        }
-    }
-    if (is_there) {
+    B2I_TRY(prepare(s, ctx, sel, strip, w, is_read, err));
+    if (*is_read) {
         take(strip, sel, dst);
-        *is_read = true;
     }
     return B2C_OK;
 }
