@@ -18,7 +18,7 @@ from ._ffi import buffer_itemsize, check, ffi, in_buffer, lib, new_error, uninte
 from .blocks import block
 from .callbacks import Callbacks
 from .edit import Editing
-from .errors import FrameExistsError, LimitError, NoDirectoryError, ParameterError
+from .errors import FrameExistsError, LimitError, NoDirectoryError, ParameterError, UnknownParameterError
 from .facts import Explained, Report, codec_summary, human
 from .handles import Handle, again_when_changed, new_out
 from .meta import Meta, VLMeta, encode
@@ -59,7 +59,9 @@ _SAFETY_FIELDS = ("durability", "checksums", "limits")
 _KEYWORDS = ("cparams", "dparams", "storage", *_STORAGE_FIELDS, *_SAFETY_FIELDS)
 
 
-def split_storage(kwargs: dict[str, Any], where: str, error: type[Exception]) -> Keeping:
+def split_storage(
+    kwargs: dict[str, Any], where: str, error: type[Exception] = UnknownParameterError
+) -> Keeping:
     """Take the storage parameters out of `kwargs`; whatever else is unknown raises `error`.
 
     What it gives is not to be changed.
@@ -116,7 +118,8 @@ class SChunk(Pickled, Callbacks, VLBlocks, Explained):
     ------
     FrameExistsError : urlpath is there and mode is not "w"
     NoDirectoryError (a FileNotFoundError) : the directory for it is not there
-    ValueError : unknown keyword, parameter out of range
+    UnknownParameterError (a TypeError and ValueError) : unknown keyword
+    ValueError : parameter out of range
     AttributeError : ``storage=`` together with one of its fields
 
     Examples
@@ -145,7 +148,7 @@ class SChunk(Pickled, Callbacks, VLBlocks, Explained):
         self, chunksize: int | None, data: Buffer | None, vlmeta: Mapping[str, Any], kwargs: dict[str, Any]
     ) -> None:
         params.check_deserialize(kwargs.pop("deserialize", None))
-        storage = split_storage(kwargs, "SChunk()", ParameterError)
+        storage = split_storage(kwargs, "SChunk()")
         if storage.mode == "r":
             if data is not None or vlmeta:
                 raise ParameterError("mode 'r' opens what is there, and takes no data", field="data")
@@ -418,7 +421,7 @@ class SChunk(Pickled, Callbacks, VLBlocks, Explained):
         kwargs : where to, and dparams: as for SChunk()
         """
         nstates = self.handle.nstates
-        storage = split_storage(kwargs, "copy()", ParameterError)
+        storage = split_storage(kwargs, "copy()")
         if storage.limits is None:
             storage = replace(storage, limits=self.handle.limits)
         here, there = self.urlpath, storage.path

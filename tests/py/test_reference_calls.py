@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import errno
+import functools
 import operator
 import subprocess
 import sys
@@ -938,6 +939,13 @@ def test_unknown_keywords_of_open_are_value_errors(lib, tmp_path):
     if lib is b2:
         with pytest.raises(TypeError, match="no parameter"):
             b2.open(path, foo=1)
+
+
+def test_unknown_keywords_have_an_error_of_their_own(tmp_path):
+    s = b2.SChunk(data=b"abc")
+    for call in (b2.SChunk, s.copy, functools.partial(b2.open, tmp_path)):
+        with pytest.raises(b2.UnknownParameterError, match="has no parameter 'foo'"):
+            call(foo=1)
 
 
 @BOTH
