@@ -17,12 +17,13 @@ typedef struct b2i_grid {
     uint64_t ext[B2C_MAX_DIM];     /* chunk shape as stored: whole blocks */
     uint64_t nchunks[B2C_MAX_DIM]; /* chunks along each dimension */
     uint64_t nblocks[B2C_MAX_DIM]; /* blocks of a chunk along each dimension */
-    /* Between neighbours along each dimension: numbers of chunks, of blocks in a chunk, and bytes
-     * of items in a block. */
-    uint64_t chunk_step[B2C_MAX_DIM], block_step[B2C_MAX_DIM], item_step[B2C_MAX_DIM];
-    uint64_t chunk_total;  /* number of chunks */
-    uint32_t block_total;  /* blocks of a chunk */
-    uint64_t chunk_nbytes; /* of a stored chunk, padding included */
+    /* How far neighbours along each dimension are apart: */
+    uint64_t chunk_step[B2C_MAX_DIM]; /* in numbers of chunks, */
+    uint64_t block_step[B2C_MAX_DIM]; /* of blocks in a chunk, */
+    uint64_t item_step[B2C_MAX_DIM];  /* in bytes of a block */
+    uint64_t chunk_total;             /* number of chunks */
+    uint32_t block_total;             /* blocks of a chunk */
+    uint64_t chunk_nbytes;            /* of a stored chunk, padding included */
     uint64_t block_nbytes;
 } b2i_grid;
 
@@ -44,10 +45,10 @@ typedef struct b2i_item_place {
 b2c_status b2i_grid_locate(const b2i_grid *grid, const uint64_t *coord, b2i_item_place *out,
                            b2c_error *err);
 
-/* Whether the chunks of an array fit its shapes: their number.  B2C_E_TRUNCATED, B2C_E_CORRUPT. */
+/* That there are as many chunks as the grid has.  B2C_E_TRUNCATED, B2C_E_CORRUPT. */
 b2c_status b2i_grid_check_count(const b2i_grid *grid, uint64_t nchunks, b2c_error *err);
 
-/* That a chunk of the grid is there, and its size; number and sizes of all. */
+/* That a chunk of the grid is there and has the size of one; that all are, and no others. */
 b2c_status b2i_nd_check_chunk(const b2c_schunk *schunk, const b2i_grid *grid, uint64_t nchunk,
                               b2c_error *err);
 b2c_status b2i_nd_check_chunks(const b2c_schunk *schunk, const b2i_grid *grid, b2c_error *err);
@@ -233,11 +234,11 @@ void b2i_select_take(const b2i_chunk_part *chunk, const b2i_block_rows *rows, co
 void b2i_select_put(const b2i_chunk_part *chunk, const b2i_block_rows *rows, uint8_t *block,
                     const uint8_t *items);
 
-/* As b2i_select_take(), from the planes of a block. */
+/* As take, from the planes of a block whose shuffle has not been undone. */
 void b2i_select_take_planes(const b2i_chunk_part *chunk, const b2i_block_rows *rows,
                             const uint8_t *block, uint8_t *items);
 
-/* Whether that costs less than to undo the shuffle of the whole block first. */
+/* Whether so few items of a block are taken that this costs less than to undo its shuffle. */
 bool b2i_select_is_little(const b2i_chunk_part *chunk, const b2i_block_rows *rows);
 
 /* Puts one item to all places of a block that are selected. */
@@ -249,7 +250,7 @@ void b2i_select_spread(const b2i_chunk_part *chunk, const b2i_block_rows *rows, 
 
 /* ---- reading and writing; as the public functions ---- */
 
-/* kept: B2C_E_NOT_FOUND unless the context has the item's block already. */
+/* kept: only from the blocks that the context keeps, else B2C_E_NOT_FOUND. */
 b2c_status b2i_nd_read_item(const b2c_schunk *schunk, b2c_ctx *ctx, const b2i_grid *grid,
                             const uint64_t *coord, bool kept, uint8_t *dst, size_t dst_cap,
                             b2c_error *err);
