@@ -70,6 +70,9 @@ def parse_key(key: Any, shape: Shape) -> Box | Gather:
     box = _plain_box(key, shape)
     if box is not None:
         return box
+    points = _only_array(key, shape)
+    if points is not None:
+        return points
     entries = expand_key(key, len(shape))
     if any(isinstance(entry, np.ndarray) for entry in entries):
         return _gather(entries, shape)
@@ -104,6 +107,19 @@ def _plain_box(key: tuple[Any, ...], shape: Shape) -> Box | None:
     axes.extend(range(len(key), ndim))
     result = counts if len(axes) == ndim else [counts[axis] for axis in axes]
     return Box(tuple(start), tuple(counts), tuple(steps), (), tuple(result), tuple(axes))
+
+
+def _only_array(key: tuple[Any, ...], shape: Shape) -> Gather | None:
+    """The same for a key that is one array of integers, or a list of them."""
+    if len(key) != 1 or not shape or type(key[0]) not in (np.ndarray, list):
+        return None
+    entry = _entry(key[0])
+    if not isinstance(entry, np.ndarray) or entry.dtype == np.bool_:
+        return None
+    ndim = len(shape)
+    axes = tuple(range(ndim))
+    box = Box((0,) * ndim, shape, (1,) * ndim, (), shape, axes)
+    return Gather(box, (0,), (_in_range(entry, 0, shape[0]),), 0, shape[1:], axes[1:])
 
 
 def expand_key(key: tuple[Any, ...], ndim: int) -> list[Any]:
@@ -261,12 +277,17 @@ def _index_arrays(entry: Any, axis: int, shape: Shape) -> Iterator[tuple[int | N
         for i, indices in enumerate(entry.nonzero()):
             yield axis + i, indices
         return
-    n, indices = shape[axis], np.asarray(entry, np.intp)
-    least = int(indices.min()) if indices.size else 0
-    if indices.size and (least < -n or int(indices.max()) >= n):
-        wrong = int(indices[(indices < -n) | (indices >= n)].flat[0])
+    yield axis, _in_range(np.asarray(entry, np.intp), axis, shape[axis])
+
+
+def _in_range(indices: Array, axis: int, n: int) -> Array:
+    """Indices counted from the start of an axis of this size."""
+    found = np.where(indices < 0, indices + n, indices)
+    as_seen = found.view(np.uintp)  # those that are still negative are large
+    if as_seen.size and as_seen.max() >= n:
+        wrong = int(indices[as_seen >= n].flat[0])
         raise IndexError(f"index {wrong} is out of bounds for axis {axis} with size {n}")
-    yield axis, indices if least >= 0 else np.where(indices < 0, indices + n, indices)
+    return found
 
 
 def _cover(basic: list[Any], axes: list[int | None], shape: Shape) -> tuple[Box, Shape, Shape]:
@@ -291,9 +312,8 @@ def rest_of(plan: Gather) -> tuple[Shape, tuple[slice, ...]]:
 
 def place_points(plan: Gather, rows: Array) -> Array:
     """The result from an array whose first axis are the points, in their order, and then the rest."""
-    _, flip = rest_of(plan)
-    if flip:
-        rows = rows[flip]
+    if plan.box.flip:
+        rows = rows[rest_of(plan)[1]]
     result = rows.reshape(*plan.points[0].shape, *plan.layout)
     nd = plan.points[0].ndim
     return np.moveaxis(result, range(nd), range(plan.at, plan.at + nd)) if plan.at else result

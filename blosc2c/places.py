@@ -16,6 +16,9 @@ from .partition import Shape
 
 Array = np.ndarray[Any, Any]
 
+_NUMBERS, _PLACES = ffi.typeof("uint64_t[]"), ffi.typeof("b2c_nd_places *")  # found again they cost much
+_SIZE = ffi.sizeof("b2c_nd_places")
+
 
 class Row:
     """The box ``a[i]`` of an array of some shape, but for where it starts.
@@ -29,8 +32,8 @@ class Row:
     def __init__(self, of: Shape) -> None:
         self.of, self.shape = of, of[1:]
         self.zeros = (0,) * len(self.shape)
-        self.counts = ffi.new("uint64_t[]", (1, *self.shape))
-        self.steps = ffi.new("uint64_t[]", [1] * len(of))
+        self.counts = ffi.new(_NUMBERS, (1, *self.shape))
+        self.steps = ffi.new(_NUMBERS, [1] * len(of))
 
 
 class Places:
@@ -46,11 +49,11 @@ class Places:
         self.ndim = len(box.start)
         self.shape = (*counts, *(n for axis, n in enumerate(box.counts) if axis not in axes))
         self._coords = coords.astype(np.uint64, copy=False)
-        numbers = [ffi.new("uint64_t[]", n) for n in (box.start, box.counts, box.step, counts)]
-        self.c = c = ffi.new("b2c_nd_places *")
-        c.size, c.naxes, c.nplaces = ffi.sizeof("b2c_nd_places"), len(axes), math.prod(counts)
+        numbers = [ffi.new(_NUMBERS, n) for n in (box.start, box.counts, box.step, counts)]
+        self.c = c = ffi.new(_PLACES)
+        c.size, c.naxes, c.nplaces = _SIZE, len(axes), math.prod(counts)
         c.axes[0 : len(axes)] = axes
-        c.coords = ffi.from_buffer("uint64_t[]", self._coords)
+        c.coords = ffi.from_buffer(_NUMBERS, self._coords)
         c.start, c.count, c.step = numbers[:3]
         if combined:
             c.ncoords = numbers[3]

@@ -151,3 +151,37 @@ def test_a_list_is_an_array(shape, data):
     assume(indices or len(shape))
     a = numbered(shape)
     assert_array_equal(apply(parse_key(indices, shape), a), a[indices])
+
+
+def told(key, shape):
+    """What a key selects, or the error, as values that can be compared."""
+    try:
+        plan = parse_key(key, shape)
+    except IndexError as exc:
+        return str(exc)
+    assert isinstance(plan, Gather)
+    return plan._replace(points=tuple(p.tolist() for p in plan.points), box=plan.box._replace(shape=()))
+
+
+ENDS = np.iinfo(np.int64)
+
+
+@pytest.mark.parametrize("shape", [(3,), (3, 4, 2), (0, 4)])
+@pytest.mark.parametrize(
+    "key",
+    [
+        [0, -1],
+        [],
+        [3],
+        [-4, 3],
+        [2.0],
+        [True, False, True],
+        np.array([[2], [-3]], np.int8),
+        np.empty((0, 2), int),
+        np.array([ENDS.min, 0]),
+        np.array([0, ENDS.max]),
+    ],
+    ids=repr,
+)
+def test_an_array_alone_is_one_beside_an_ellipsis(key, shape):
+    assert told(key, shape) == told((key, Ellipsis), shape)
