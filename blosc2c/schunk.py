@@ -97,6 +97,31 @@ def _no_directory(path: str | None) -> NoDirectoryError:
     return exc
 
 
+def _checked_chunksize(chunksize: int | None, nbytes: int | None) -> int:
+    """The bytes of a chunk that `chunksize` stands for; nbytes: of the data, None: without any."""
+    if chunksize is None:
+        return min(nbytes, MAX_DEFAULT_CHUNKSIZE) if nbytes else DEFAULT_CHUNKSIZE
+    if to_index(chunksize, "chunksize") > params.MAX_BUFFERSIZE:
+        raise LimitError(
+            f"a chunk has at most {params.MAX_BUFFERSIZE} bytes, not {chunksize}", field="chunksize"
+        )
+    return to_int(chunksize, "chunksize", 0 if nbytes is None else 1, params.MAX_BUFFERSIZE)
+
+
+def _origin_of(storage: Keeping, contiguous: bool) -> Origin:
+    """Where what `storage` asks for is, and how it is used there."""
+    path = storage.path
+    return Origin(
+        path,
+        contiguous,
+        mmap_mode=storage.mmap_mode,
+        locking=storage.locking,
+        place="" if path is None else params.absolute(path),
+        mode=storage.mode or "a",
+        mapping_size=storage.initial_mapping_size,
+    )
+
+
 class SChunk(Pickled, Callbacks, VLBlocks, Explained):
     """A sequence of compressed chunks that reads like one long run of items.
 
@@ -157,16 +182,7 @@ class SChunk(Pickled, Callbacks, VLBlocks, Explained):
         source = None if data is None else in_buffer(data, "data")
         itemsize = 1 if data is None else buffer_itemsize(data)
         cparams = params.compiled_for(kwargs.get("cparams"), itemsize)
-        if chunksize is None:
-            chunksize = DEFAULT_CHUNKSIZE
-            if source is not None and len(source):
-                chunksize = min(len(source), MAX_DEFAULT_CHUNKSIZE)
-        if to_index(chunksize, "chunksize") > params.MAX_BUFFERSIZE:
-            raise LimitError(
-                f"a chunk has at most {params.MAX_BUFFERSIZE} bytes, not {chunksize}",
-                field="chunksize",
-            )
-        chunksize = to_int(chunksize, "chunksize", 0 if source is None else 1, params.MAX_BUFFERSIZE)
+        chunksize = _checked_chunksize(chunksize, None if source is None else len(source))
         metas = {name: encode(value) for name, value in (storage.meta or {}).items()}
         dparams = to_dparams(kwargs.get("dparams"))
         self._create(storage, Recipe.of(chunksize, *cparams, metas), dparams)
@@ -186,17 +202,8 @@ class SChunk(Pickled, Callbacks, VLBlocks, Explained):
         path = storage.path
         if path is None or not os.path.exists(path):
             raise ParameterError(f"mode 'r' opens what is there, and there is no {path}", field="mode")
-        place = params.absolute(path)
-        handle = open_handle(path, place, "r", 0, storage.mmap_mode, storage.locking, storage.limits)
-        source = Origin(
-            path,
-            os.path.isfile(path),
-            mmap_mode=storage.mmap_mode,
-            locking=storage.locking,
-            place=place,
-            mode="r",
-            mapping_size=storage.initial_mapping_size,
-        )
+        source = _origin_of(storage, os.path.isfile(path))
+        handle = open_handle(path, source.place, "r", 0, storage.mmap_mode, storage.locking, storage.limits)
         self._attach(handle, source, kwargs)
         if self.is_array:
             self.close()
@@ -240,15 +247,7 @@ class SChunk(Pickled, Callbacks, VLBlocks, Explained):
         c.limits = c_limits = ffi.NULL if storage.limits is None else limits.c_limits_of(storage.limits)
         self._c_nthreads = recipe.nthreads
         out, err = new_out(), new_error()
-        self._origin = Origin(
-            path,
-            bool(storage.contiguous),
-            mmap_mode=mmap_mode,
-            locking=storage.locking,
-            place="" if path is None else params.absolute(path),
-            mode=storage.mode or "a",
-            mapping_size=storage.initial_mapping_size,
-        )
+        self._origin = _origin_of(storage, bool(storage.contiguous))
         try:
             status = uninterrupted(lib.b2c_schunk_new, c, out, err)
             if status == lib.B2C_E_IO and err.sys_errno == errno.ENOENT:
