@@ -114,11 +114,23 @@ static bool has_planes(const b2i_chunk *c, const b2i_grid *g)
            b2i_chunk_has_planes(c);
 }
 
+/* Memory for a block of which a part is wanted, of the cache if that keeps it; or NULL. */
+static uint8_t *room_for_block(chunk_job *j, b2i_cached *slot, uint32_t worker)
+{
+    if (slot != NULL) {
+        return slot->bytes.p;
+    }
+    /* decoding a range uses the worker's scratch itself */
+    b2i_scratch *scratch = j->other_blocks ? &j->tmp : &j->ctx->workers[worker].d;
+    return b2i_scratch_get(scratch, (size_t)j->part.sel->grid->block_nbytes);
+}
+
 static b2c_status read_block(void *arg, uint32_t item, uint32_t worker, b2c_error *err)
 {
     chunk_job *j = arg;
     b2i_block_rows rows;
-    missing *m = j->missing == NULL ? NULL : &j->missing[j->first + item];
+    const missing *m = j->missing == NULL ? NULL : &j->missing[j->first + item];
+    b2i_cached *slot = m == NULL ? NULL : m->slot;
     block_of(j, item, &rows);
     uint64_t whole_at = b2i_select_whole_block(&j->part, &rows);
     if (whole_at != UINT64_MAX) {
@@ -128,13 +140,7 @@ static b2c_status read_block(void *arg, uint32_t item, uint32_t worker, b2c_erro
         b2i_select_fill(&j->part, &rows, j->item, j->dst);
         return B2C_OK;
     }
-    uint8_t *block;
-    if (m != NULL && m->slot != NULL) {
-        block = m->slot->bytes.p;
-    } else { /* decoding a range uses the worker's scratch itself */
-        b2i_scratch *scratch = j->other_blocks ? &j->tmp : &j->ctx->workers[worker].d;
-        block = b2i_scratch_get(scratch, (size_t)j->part.sel->grid->block_nbytes);
-    }
+    uint8_t *block = room_for_block(j, slot, worker);
     if (block == NULL) {
         return b2i_fail_memory(err);
     }
@@ -147,9 +153,9 @@ static b2c_status read_block(void *arg, uint32_t item, uint32_t worker, b2c_erro
         B2I_TRY(decode(j, worker, rows.part.rank, block, err));
         b2i_select_take(&j->part, &rows, block, j->dst);
     }
-    if (m != NULL && m->slot != NULL) {
-        m->slot->key = m->key;
-        m->slot->unit = planes ? j->part.sel->grid->itemsize : 1;
+    if (slot != NULL) {
+        slot->key = m->key;
+        slot->unit = planes ? j->part.sel->grid->itemsize : 1;
     }
     return B2C_OK;
 }
