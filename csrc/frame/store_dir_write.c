@@ -424,6 +424,7 @@ void b2i_dir_rollback(b2i_store *store)
     }
     if (are_gone) {
         d->next = d->begin_next;
+        d->unsynced = d->unsynced < d->next ? d->unsynced : d->next;
     } else { /* their numbers cannot be used until the directory is opened again */
         d->committed_next = d->next;
         d->has_log = false;

@@ -175,7 +175,8 @@ static int may_wait(step kind)
 {
     return kind == APPEND || kind == APPEND_SHORT || kind == INSERT || kind == UPDATE ||
            kind == UPDATE_ZEROS || kind == UPDATE_VALUE || kind == ROLLBACK || kind == VLBLOCKS ||
-           kind == UNCHECKED || kind == CHECKED || kind == INSERT_CHUNK || kind == UPDATE_CHUNK;
+           kind == UNCHECKED || kind == CHECKED || kind == INSERT_CHUNK || kind == UPDATE_CHUNK ||
+           kind == ROLLBACK_SYNCED;
 }
 
 /* Directories are not compacted: what waits goes on waiting. */

@@ -197,6 +197,7 @@ typedef enum step {
     CLEAR,
     TRANSACTION,
     ROLLBACK,
+    ROLLBACK_SYNCED,
     VLBLOCKS,
     ND_WRITE,
     ND_GROW,
@@ -269,6 +270,8 @@ static const scenario scenarios[] = {
     { .name = "clear", .steps = { BASE, CLEAR, APPEND, CLEAR, CLOSE, OPEN, APPEND, CLOSE } },
     { .name = "transaction", .steps = { BASE, TRANSACTION, APPEND, TRANSACTION, CLOSE } },
     { .name = "rollback", .steps = { BASE, APPEND, ROLLBACK, APPEND, ROLLBACK, CLOSE } },
+    { .name = "flush after a rollback",
+      .steps = { BASE, FLUSH, ROLLBACK_SYNCED, APPEND, FLUSH, CLOSE } },
     { .name = "copy", .steps = { BASE, COPY, APPEND, CLOSE } },
     { .name = "flush", .steps = { BASE, APPEND, FLUSH, UPDATE, FLUSH, FLUSH, CLOSE } },
     { .name = "settle",
@@ -496,6 +499,16 @@ static inline b2c_status world_transaction(world *w, int commits)
     }
     (void)!b2c_schunk_rollback(w->s, &ignored);
     return st;
+}
+
+/* What is taken back was on the medium. */
+static inline b2c_status world_rollback_synced(world *w)
+{
+    b2c_status st = b2c_schunk_set_durability(w->s, B2C_DURABILITY_COMMIT, &w->err);
+    if (st == B2C_OK) {
+        st = world_transaction(w, 0);
+    }
+    return st != B2C_OK ? st : b2c_schunk_set_durability(w->s, w->level, &w->err);
 }
 
 /* A new one with two chunks and more, instead of what there may be. */
@@ -857,6 +870,8 @@ static inline b2c_status world_step(world *w, step kind)
     case TRANSACTION:
     case ROLLBACK:
         return world_transaction(w, kind == TRANSACTION);
+    case ROLLBACK_SYNCED:
+        return world_rollback_synced(w);
     case VLBLOCKS:
         return world_vlblocks(w);
     case ND_WRITE:
