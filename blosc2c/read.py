@@ -6,6 +6,7 @@ SPDX-License-Identifier: BSD-3-Clause
 from __future__ import annotations
 
 import errno
+import functools
 import operator
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -449,18 +450,10 @@ class Reading:
         if type(frame) is bytes:
             return frame
         check_call(frame, self.urlpath)
-        need, err = ffi.new("size_t *"), new_error()
 
         def store(ptr: Any) -> bytes:
-            status = lib.b2c_schunk_to_frame(ptr, ffi.NULL, 0, need, err)
-            if status != lib.B2C_E_OUTPUT_SIZE:
-                check(status, err, self.urlpath)
-
-            def fill(out: Any) -> None:
-                status = lib.b2c_schunk_to_frame(ptr, out, need[0], need, err)
-                check(status, err, self.urlpath)
-
-            return _ffi.bytes_from(int(need[0]), fill)
+            call = functools.partial(lib.b2c_schunk_to_frame, ptr)
+            return _ffi.sized_bytes(call, _ffi.SMALL_NBYTES, self.urlpath)
 
         self.settle_damage()
         return self.reading(store)
