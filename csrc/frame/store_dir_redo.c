@@ -300,7 +300,7 @@ b2c_status b2i_dir_recover(b2i_store *store, b2c_schunk *s, b2c_error *err)
     if (store->is_writable) { /* who only reads removes nothing */
         B2I_TRY(b2i_places_sorted(&s->now, &by.named, &by.n, err));
     }
-    B2I_GO(st, read_next(d, &s->now, (last & B2I_ENTRY_SPECIAL) != 0 ? 0 : last + 1, err));
+    B2I_GO(st, read_next(d, &s->now, b2i_is_special(last) ? 0 : last + 1, err));
     by.first = d->next;
     B2I_GO(st, roll_forward(d, s, err));
     if (store->is_writable && b2i_fs_claim(d->dir)) { /* else these are another writer's files */

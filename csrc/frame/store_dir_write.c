@@ -239,7 +239,7 @@ static uint64_t stored_size(const b2i_state *now)
     uint64_t n = now->cbytes;
     for (uint64_t i = 0; now->entries != NULL && i < now->nchunks; i++) {
         b2i_entry e = now->entries[i];
-        if ((e & B2I_ENTRY_SPECIAL) == 0 && e + B2C_HEADER_LEN > n) {
+        if (!b2i_is_special(e) && e + B2C_HEADER_LEN > n) {
             n = e + B2C_HEADER_LEN;
         }
     }
@@ -299,9 +299,9 @@ static void remove_dropped(b2i_dir_store *d, const b2i_state *now)
     d->ndropped = n;
     for (uint64_t i = 0; d->ndropped > 0 && i < now->nchunks; i++) {
         uint64_t e = b2i_state_entry(now, i);
-        uint64_t *p = (e & B2I_ENTRY_SPECIAL) != 0 ? NULL
-                                                   : bsearch(&e, d->dropped, d->ndropped,
-                                                             sizeof *d->dropped, compare_numbers);
+        uint64_t *p = b2i_is_special(e) ? NULL
+                                        : bsearch(&e, d->dropped, d->ndropped, sizeof *d->dropped,
+                                                  compare_numbers);
         if (p != NULL) {
             *p |= NEEDED;
         }

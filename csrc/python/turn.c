@@ -311,7 +311,7 @@ int b2i_turn_index_info(b2i_turn *turn, uint64_t number, b2c_chunk_info *info)
         return st;
     }
     const b2i_state *now = &turn->schunk->now;
-    if (number < now->nchunks && (b2i_state_entry(now, number) & B2I_ENTRY_SPECIAL) != 0) {
+    if (number < now->nchunks && b2i_is_special(b2i_state_entry(now, number))) {
         st = (int)b2c_schunk_chunk_info(turn->schunk, number, info, NULL);
     }
     leave(&c);
