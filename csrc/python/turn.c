@@ -208,8 +208,9 @@ static bool begin_read(b2i_turn *turn, call *c)
 static int end_read(b2i_turn *turn, const call *c, int st)
 {
     leave(c);
+    bool is_read = st == B2C_OK || st == B2C_E_OUTPUT_SIZE; /* a length, too, is what is there */
     bool is_sure = !turn->may_outdate || st == B2C_E_CALLBACK ||
-                   (st == B2C_OK && b2c_schunk_is_current(turn->schunk));
+                   (is_read && b2c_schunk_is_current(turn->schunk));
     ADD(nreaders, -1);
     return is_sure ? st : B2I_NOT_FREE;
 }
