@@ -30,7 +30,8 @@ typedef struct b2i_dir_store {
     int dir;
     b2i_gate gate;     /* of those who read chunk files */
     uint64_t next;     /* number of the next chunk file */
-    uint64_t unsynced; /* files from this number on may not be on the medium */
+    uint64_t unsynced; /* own files from this number on may not be on the medium */
+    bool has_others;   /* nor may those that other handles have written */
     uint64_t pending;  /* bytes of edits that wait for a commit */
     bool is_dirty;     /* anything waits for one */
     bool has_log;      /* redo records may follow the last commit */

@@ -312,6 +312,7 @@ b2c_status b2i_dir_recover(b2i_store *store, b2c_schunk *s, b2c_error *err)
         B2I_GO(st, skip_left(d, err));
     }
     d->unsynced = d->next;
+    d->has_others = d->next > 0;
     d->committed_next = d->next;
 out:
     b2i_free(by.named);

@@ -139,41 +139,72 @@ bool b2i_dir_remove(const b2i_dir_store *d, uint64_t number)
     return b2i_fs_remove(d->dir, name, NULL) == B2C_OK;
 }
 
-/* Puts chunk files on the medium that were written when nobody asked for it. */
-static b2c_status sync_chunks(b2i_dir_store *d, b2c_error *err)
-{
-    for (; d->unsynced < d->next; d->unsynced++) {
-        char name[B2I_DIR_NAME_LEN + 1];
-        b2i_io *io;
-        b2i_dir_name(d->unsynced, name);
-        b2c_error why = { 0 };
-        b2c_status st = b2i_io_file_open_in(d->dir, name, B2I_IO_UPDATE, &io, &why);
-        if (st == B2C_E_IO && why.sys_errno == ENOENT) {
-            continue; /* dropped */
-        }
-        if (st != B2C_OK) {
-            if (err != NULL) {
-                *err = why;
-            }
-            return st;
-        }
-        st = io->ops->sync(io, err);
-        (void)io->ops->close(io, NULL);
-        B2I_TRY(st);
-    }
-    return B2C_OK;
-}
+/* ---- the medium ---- */
 
-/* Puts all of a committed state on the medium, and the name of the directory. */
-static b2c_status sync_all(b2i_dir_store *d, b2c_error *err)
+/* Each takes some milliseconds, also when it is on the medium; the whole file system is not slower.
+ */
+enum { MAX_SYNCS = 16 };
+
+static b2c_status sync_file(const b2i_dir_store *d, const char *name, b2c_error *err)
 {
     b2i_io *io;
-    B2I_TRY(sync_chunks(d, err));
-    B2I_TRY(b2i_io_file_open_in(d->dir, B2I_DIR_INDEX_NAME, B2I_IO_UPDATE, &io, err));
+    B2I_TRY(b2i_io_file_open_in(d->dir, name, B2I_IO_SYNC, &io, err));
     b2c_status st = io->ops->sync(io, err);
     b2c_status st2 = io->ops->close(io, st == B2C_OK ? err : NULL);
-    B2I_TRY(st);
-    B2I_TRY(st2);
+    return st == B2C_OK ? st2 : st;
+}
+
+static b2c_status sync_chunk(const b2i_dir_store *d, uint64_t number, b2c_error *err)
+{
+    char name[B2I_DIR_NAME_LEN + 1];
+    b2i_kind kind;
+    b2c_error why = { 0 };
+    b2i_dir_name(number, name);
+    b2c_status st = sync_file(d, name, &why);
+    if (st != B2C_OK && b2i_dir_look(d, number, &kind, NULL) == B2C_OK && kind != B2I_REGULAR) {
+        return B2C_OK; /* it was dropped, or no writer has put it there */
+    }
+    if (st != B2C_OK && err != NULL) {
+        *err = why;
+    }
+    return st;
+}
+
+/* The chunk files that are there from this number on, whoever wrote them. */
+static b2c_status sync_chunks(b2i_dir_store *d, uint64_t first, b2c_error *err)
+{
+    b2i_entry *there;
+    size_t n, at = 0;
+    bool done = false;
+    B2I_TRY(b2i_store_dir_list(d->dir, &there, &n, err));
+    while (at < n && there[at] < first) {
+        at++;
+    }
+    b2c_status st = n - at > MAX_SYNCS ? b2i_fs_sync_all(d->dir, &done, err) : B2C_OK;
+    for (; at < n && !done && st == B2C_OK; at++) {
+        st = sync_chunk(d, there[at], err);
+    }
+    b2i_free(there);
+    d->unsynced = st == B2C_OK ? d->next : d->unsynced;
+    return st;
+}
+
+/* Those that this handle wrote when nobody asked for it. */
+static b2c_status sync_own(b2i_dir_store *d, b2c_error *err)
+{
+    return d->unsynced < d->next ? sync_chunks(d, d->unsynced, err) : B2C_OK;
+}
+
+/* Puts all of a committed state on the medium, whose index may be somebody else's by now. */
+static b2c_status sync_all(b2i_dir_store *d, b2c_error *err)
+{
+    if (d->has_others || !d->base.ops->is_current(&d->base)) {
+        B2I_TRY(sync_chunks(d, 0, err));
+        d->has_others = false;
+    } else {
+        B2I_TRY(sync_own(d, err));
+    }
+    B2I_TRY(sync_file(d, B2I_DIR_INDEX_NAME, err));
     B2I_TRY(b2i_fs_dir_sync(d->dir, err));
     return b2i_fs_dir_parent_sync(d->dir, err);
 }
@@ -350,12 +381,10 @@ static b2c_status commit_now(b2i_dir_store *d, b2c_schunk *s, bool seal, b2c_err
     uint8_t record[B2I_DIR_RECORD_LEN];
     b2i_frame_image image = { 0 };
     B2I_TRY(claim(d, err));
+    B2I_TRY(seal ? sync_own(d, err) : B2C_OK); /* which takes long, before the last look */
     B2I_TRY(check_ours(d, err));
     if (d->base.checksums && !d->base.is_trusted) {
         B2I_TRY(b2i_records_settle(s, forget_record, err));
-    }
-    if (seal) {
-        B2I_TRY(sync_chunks(d, err));
     }
     b2c_status st =
         b2i_dir_replace_index(d->dir, &s->now, d->next, &d->base, seal, &image, record, err);

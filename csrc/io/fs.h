@@ -56,11 +56,18 @@ b2c_status b2i_fs_dir_remove(const char *path, b2c_error *err);
 /* An open directory with all that is in it, of which the file 'last' goes last. */
 b2c_status b2i_fs_remove_all(int dir, const char *path, const char *last, b2c_error *err);
 
+/* ---- the medium (fs_sync.c) ---- */
+
 /* Makes names created, renamed and removed in a directory durable. */
 b2c_status b2i_fs_dir_sync(int dir, b2c_error *err);
 /* The same for the directory that holds an open directory, and for the one that holds 'path'. */
 b2c_status b2i_fs_dir_parent_sync(int dir, b2c_error *err);
 b2c_status b2i_fs_parent_sync(const char *path, b2c_error *err);
+/*
+ * Makes all files of the file system durable that an open directory is in, which takes about as
+ * long as one file does.  done: false when nothing was done, as it is not known to work there.
+ */
+b2c_status b2i_fs_sync_all(int dir, bool *done, b2c_error *err);
 
 /* ---- other names (fs_rename.c) ---- */
 

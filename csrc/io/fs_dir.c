@@ -1,9 +1,8 @@
 /*
- * fs_dir.c: directories: opening, listing, emptying and synchronising them, and removing files.
+ * fs_dir.c: directories: opening, listing and emptying them, and removing files.
  * SPDX-License-Identifier: BSD-3-Clause
  */
 #include "fs_impl.h"
-#include "alloc.h"
 #include "io_hook.h"
 
 #include <dirent.h>
@@ -152,47 +151,4 @@ b2c_status b2i_fs_remove_all(int dir, const char *path, const char *last, b2c_er
 b2c_status b2i_fs_dir_remove(const char *path, b2c_error *err)
 {
     return remove_dir(B2I_FS_CWD, path, err);
-}
-
-static b2c_status sync_dir(int dir, const char *name, b2c_error *err)
-{
-    (void)name; /* for the hook */
-    while (B2I_FAILS(B2I_CALL_DIR_SYNC, .dir = dir, .name = name) || fsync(dir) != 0) {
-        if (errno != EINTR) {
-            return b2i_fail_io(err, errno, B2C_NO_OFFSET, "synchronising the directory failed");
-        }
-    }
-    return B2C_OK;
-}
-
-b2c_status b2i_fs_dir_sync(int dir, b2c_error *err)
-{
-    return sync_dir(dir, ".", err);
-}
-
-b2c_status b2i_fs_dir_parent_sync(int dir, b2c_error *err)
-{
-    int fd = b2i_fs_open_at(dir, "..", O_RDONLY | O_DIRECTORY);
-    if (fd < 0) {
-        return b2i_fail_io(err, errno, B2C_NO_OFFSET, "opening the directory failed");
-    }
-    b2c_status st = sync_dir(fd, "..", err);
-    (void)close(fd);
-    return st;
-}
-
-b2c_status b2i_fs_parent_sync(const char *path, b2c_error *err)
-{
-    char *parent = b2i_fs_parent(path);
-    if (parent == NULL) {
-        return b2i_fail_memory(err);
-    }
-    int dir;
-    b2c_status st = b2i_fs_dir_open(parent, &dir, err);
-    if (st == B2C_OK) {
-        st = sync_dir(dir, parent, err);
-        b2i_fs_dir_close(dir);
-    }
-    b2i_free(parent);
-    return st;
 }

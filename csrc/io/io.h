@@ -34,6 +34,7 @@ struct b2i_io {
 #define B2I_IO_READ   0 /* must exist */
 #define B2I_IO_UPDATE 1 /* must exist, read and write */
 #define B2I_IO_CREATE 2 /* must not exist (B2C_E_EXISTS), read and write */
+#define B2I_IO_SYNC   3 /* must exist, to be synchronised; it may be read-only */
 
 b2c_status b2i_io_file_open(const char *path, int mode, b2i_io **out, b2c_error *err);
 

@@ -31,6 +31,7 @@ static size_t allowed(const void *file, const char *name, uint64_t at, const voi
 typedef struct file_io {
     b2i_io io;
     int fd;
+    bool is_hooked; /* all but those that are only read */
     bool writable;
     bool has_size; /* not asked for since it was opened to be read */
     uint64_t size; /* then */
@@ -160,10 +161,10 @@ static const uint8_t *file_view(b2i_io *io, uint64_t at, size_t n)
 static b2c_status file_close(b2i_io *io, b2c_error *err)
 {
     file_io *f = (file_io *)io;
-    int why = f->writable && B2I_FAILS(B2I_CALL_CLOSE, .file = f, .name = f->name) ? errno : 0;
+    int why = f->is_hooked && B2I_FAILS(B2I_CALL_CLOSE, .file = f, .name = f->name) ? errno : 0;
     why = close(f->fd) != 0 ? errno : why;
     /* After EINTR the descriptor is gone on Linux: closing it again could hit another file. */
-    bool failed = why != 0 && why != EINTR && f->writable;
+    bool failed = why != 0 && why != EINTR && f->is_hooked;
     b2i_free(f);
     return failed ? b2i_fail_io(err, why, B2C_NO_OFFSET, "closing failed") : B2C_OK;
 }
@@ -180,12 +181,12 @@ static const b2i_io_ops file_ops = { file_read, file_write, file_size,  file_tru
 static b2c_status open_fd(file_io *f, int dir, int mode, int extra, b2c_error *err)
 {
     /* O_NONBLOCK: opening a FIFO must not hang; it changes nothing for regular files. */
-    static const int flags[] = { O_RDONLY, O_RDWR, O_RDWR | O_CREAT | O_EXCL };
+    static const int flags[] = { O_RDONLY, O_RDWR, O_RDWR | O_CREAT | O_EXCL, O_RDONLY };
     int fd;
     do {
         bool hooked =
-            f->writable && B2I_FAILS(mode == B2I_IO_UPDATE ? B2I_CALL_OPEN : B2I_CALL_CREATE,
-                                     .file = f, .dir = dir, .name = f->name);
+            f->is_hooked && B2I_FAILS(mode == B2I_IO_CREATE ? B2I_CALL_CREATE : B2I_CALL_OPEN,
+                                      .file = f, .dir = dir, .name = f->name);
         fd = hooked ? -1
                     : openat(b2i_fs_at(dir), f->name, flags[mode] | O_CLOEXEC | O_NONBLOCK | extra,
                              0666);
@@ -207,7 +208,7 @@ static b2c_status open_fd(file_io *f, int dir, int mode, int extra, b2c_error *e
         return b2i_fail_io(err, EINVAL, B2C_NO_OFFSET, "not a regular file");
     }
     f->fd = fd;
-    f->has_size = !f->writable;
+    f->has_size = !f->is_hooked;
     f->size = (uint64_t)info.st_size;
     return B2C_OK;
 }
@@ -221,7 +222,8 @@ static b2c_status open_file(int dir, const char *name, int mode, int extra, b2i_
         return b2i_fail_memory(err);
     }
     f->io.ops = &file_ops;
-    f->writable = mode != B2I_IO_READ;
+    f->is_hooked = mode != B2I_IO_READ;
+    f->writable = mode == B2I_IO_UPDATE || mode == B2I_IO_CREATE;
     memcpy(f->name, name, len);
     b2c_status st = open_fd(f, dir, mode, extra, err);
     if (st != B2C_OK) {

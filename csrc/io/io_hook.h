@@ -13,13 +13,13 @@
 #include <stdint.h>
 
 typedef enum b2i_io_call {
-    B2I_CALL_OPEN,   /* of a file that is there, for writing */
+    B2I_CALL_OPEN,   /* of a file that is there, to be written or synchronised */
     B2I_CALL_CREATE, /* of a file; what is there is in the way */
     B2I_CALL_READ,
     B2I_CALL_WRITE,
     B2I_CALL_TRUNCATE,
     B2I_CALL_SYNC,
-    B2I_CALL_CLOSE, /* of a file that was open for writing */
+    B2I_CALL_CLOSE, /* of such a file, or of a new one */
     B2I_CALL_RENAME,
     B2I_CALL_EXCHANGE,
     B2I_CALL_REMOVE,
@@ -28,13 +28,14 @@ typedef enum b2i_io_call {
     B2I_CALL_DIR_MAKE,
     B2I_CALL_DIR_REMOVE,
     B2I_CALL_DIR_SYNC,
-    B2I_CALL_LOOK, /* at what has a name, or is open */
+    B2I_CALL_SYNC_ALL, /* of the file system that a directory is in */
+    B2I_CALL_LOOK,     /* at what has a name, or is open */
 } b2i_io_call;
 
 typedef struct b2i_io_event {
     b2i_io_call call;
     const void *file; /* the same from OPEN or CREATE to CLOSE; NULL when it is about a name */
-    int dir;          /* of OPEN, CREATE, RENAME, REMOVE, LOOK, DIR_SYNC: where, or B2I_FS_CWD */
+    int dir; /* of OPEN, CREATE, RENAME, REMOVE, LOOK, DIR_SYNC, SYNC_ALL: where, or B2I_FS_CWD */
     const char *name; /* as the file or directory was opened; "." an open directory */
     const char *to;   /* of RENAME, EXCHANGE and COPY_MODE */
     uint64_t at;      /* of WRITE; the new size of TRUNCATE */

@@ -192,6 +192,8 @@ static inline int record(b2i_io_event *e)
     case B2I_CALL_DIR_SYNC:
         o.dir = dir_number(e->dir);
         break;
+    case B2I_CALL_SYNC_ALL:
+        break;
     default:
         note_name(e, &o);
         break;
@@ -337,7 +339,7 @@ static inline void apply(disk *d, const op *o)
 static inline int changes_disk(const op *o)
 {
     return o->call != B2I_CALL_OPEN && o->call != B2I_CALL_SYNC && o->call != B2I_CALL_CLOSE &&
-           o->call != B2I_CALL_DIR_SYNC;
+           o->call != B2I_CALL_DIR_SYNC && o->call != B2I_CALL_SYNC_ALL;
 }
 
 /* ---- loss of power ---- */
@@ -366,13 +368,22 @@ static inline void medium_settle(medium *m, const disk *now, size_t i)
     }
 }
 
+static inline void medium_sync(medium *m, const disk *now, int file, size_t i)
+{
+    file_copy(&m->durable.file[file], &now->file[file]);
+    m->file_synced[file] = i;
+}
+
 /* Call number i has taken place; 'now' is the state after it. */
 static inline void medium_follow(medium *m, const disk *now, size_t i)
 {
     const op *o = &rec.v[i];
     if (o->call == B2I_CALL_SYNC) {
-        file_copy(&m->durable.file[o->file], &now->file[o->file]);
-        m->file_synced[o->file] = i;
+        medium_sync(m, now, o->file, i);
+    } else if (o->call == B2I_CALL_SYNC_ALL) { /* names as well, on which nobody relies */
+        for (int f = 0; f < rec.nfiles; f++) {
+            medium_sync(m, now, f, i);
+        }
     } else if (o->call == B2I_CALL_DIR_SYNC) {
         for (int name = 0; name < rec.nnames; name++) {
             if (dir_of(name) == o->dir) {

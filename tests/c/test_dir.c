@@ -329,6 +329,54 @@ static void test_lock_name(void)
     CHECK(access(target, F_OK) != 0);
 }
 
+/* ---- flush ---- */
+
+static unsigned nsynced;
+
+static int count_syncs(b2i_io_event *e)
+{
+    nsynced += e->call == B2I_CALL_SYNC && strstr(e->name, ".chunk") != NULL;
+    return 0;
+}
+
+/* The number of chunk files that it synchronises. */
+static unsigned flush(b2c_schunk *s)
+{
+    nsynced = 0;
+    b2i_io_hook = count_syncs;
+    CHECK_EQ(b2c_schunk_flush(s, &err), B2C_OK);
+    b2i_io_hook = NULL;
+    return nsynced;
+}
+
+/* All that is there gets on the medium, whoever wrote it and when, but what is no chunk file. */
+static void test_flush(void)
+{
+    const char *path = path_of("flush");
+    char name[300];
+    b2c_schunk *s;
+    make_frame(path, 3);
+    CHECK_EQ(b2c_schunk_open(path, 0, B2C_OPEN_UPDATE, NULL, &s, &err), B2C_OK);
+    CHECK_EQ(flush(s), 3);
+    CHECK_EQ(flush(s), 0);
+    CHECK_EQ(add_chunk(path), B2C_OK);
+    print_path(name, sizeof name, "%s/00000010.chunk", path);
+    CHECK_EQ(mkdir(name, 0777), 0);
+    print_path(name, sizeof name, "%s/00000011.chunk", path);
+    CHECK_EQ(mkfifo(name, 0666), 0);
+    print_path(name, sizeof name, "%s/00000012.chunk", path);
+    CHECK_EQ(symlink("nowhere", name), 0);
+    CHECK_EQ(flush(s), 4);
+    CHECK_EQ(append_and_close(s), B2C_E_CONFLICT);
+    CHECK_EQ(b2c_schunk_open(path, 0, B2C_OPEN_UPDATE, NULL, &s, &err), B2C_OK);
+    CHECK_EQ(b2c_schunk_append(s, ctx, data, CHUNK, &err), B2C_OK);
+    CHECK_EQ(flush(s), 5);
+    CHECK_EQ(b2c_schunk_append(s, ctx, data, CHUNK, &err), B2C_OK);
+    CHECK_EQ(flush(s), 1);
+    CHECK_EQ(b2c_schunk_close(s, &err), B2C_OK);
+    check_chunks(path, 6);
+}
+
 int main(void)
 {
     CHECK(mkdtemp(dir) != NULL);
@@ -343,6 +391,7 @@ int main(void)
     test_index_name();
     test_lock_name();
     test_no_looking();
+    test_flush();
     test_what_stays();
     b2c_ctx_free(ctx);
     CHECK_EQ(remove_path(dir), 0);
