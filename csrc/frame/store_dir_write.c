@@ -195,6 +195,16 @@ static b2c_status sync_own(b2i_dir_store *d, b2c_error *err)
     return d->unsynced < d->next ? sync_chunks(d, d->unsynced, err) : B2C_OK;
 }
 
+/* Once: whoever made the directory may not have done so. */
+static b2c_status sync_name(b2i_dir_store *d, b2c_error *err)
+{
+    if (!d->base.is_named && !d->base.is_unborn) {
+        B2I_TRY(b2i_fs_dir_parent_sync(d->dir, err));
+        d->base.is_named = true;
+    }
+    return B2C_OK;
+}
+
 /* Puts all of a committed state on the medium, whose index may be somebody else's by now. */
 static b2c_status sync_all(b2i_dir_store *d, b2c_error *err)
 {
@@ -381,7 +391,10 @@ static b2c_status commit_now(b2i_dir_store *d, b2c_schunk *s, bool seal, b2c_err
     uint8_t record[B2I_DIR_RECORD_LEN];
     b2i_frame_image image = { 0 };
     B2I_TRY(claim(d, err));
-    B2I_TRY(seal ? sync_own(d, err) : B2C_OK); /* which takes long, before the last look */
+    if (seal) { /* which takes long, before the last look */
+        B2I_TRY(sync_name(d, err));
+        B2I_TRY(sync_own(d, err));
+    }
     B2I_TRY(check_ours(d, err));
     if (d->base.checksums && !d->base.is_trusted) {
         B2I_TRY(b2i_records_settle(s, forget_record, err));

@@ -145,6 +145,7 @@ struct b2i_store {
     bool is_locked; /* edits hold the lock of the frame: nobody else's are under way then */
     bool failed;    /* a write failed: what is on the medium is older than the object */
     bool is_unborn; /* a new frame, which gets its path with the first commit */
+    bool is_named;  /* its path has been put on the medium */
     bool in_transaction;
     bool has_redo;           /* single chunks kept since the last commit survive a crash */
     bool is_trusted;         /* nobody else wrote since the records of chunks were: they must fit */

@@ -377,6 +377,38 @@ static void test_flush(void)
     check_chunks(path, 6);
 }
 
+static unsigned nnamed;
+
+static int count_names(b2i_io_event *e)
+{
+    size_t n = strlen(dir); /* in which the frames are */
+    nnamed += e->call == B2I_CALL_DIR_SYNC &&
+              (strcmp(e->name, "..") == 0 ||
+               (strncmp(e->name, dir, n) == 0 && strcmp(e->name + n, "/") == 0));
+    return 0;
+}
+
+/* Who waits for the medium does so for a path that somebody made who did not, too. */
+static void test_name(void)
+{
+    for (uint8_t kind = B2C_STORAGE_FILE; kind <= B2C_STORAGE_DIR; kind++) {
+        const char *path = path_of(kind == B2C_STORAGE_FILE ? "named" : "named_dir");
+        b2c_schunk *s;
+        CHECK_EQ(replace(kind, path), B2C_OK);
+        CHECK_EQ(b2c_schunk_open(path, 0, B2C_OPEN_UPDATE, NULL, &s, &err), B2C_OK);
+        CHECK_EQ(b2c_schunk_set_durability(s, B2C_DURABILITY_COMMIT, &err), B2C_OK);
+        b2i_io_hook = count_names;
+        nnamed = 0;
+        CHECK_EQ(b2c_schunk_append(s, ctx, data, CHUNK, &err), B2C_OK);
+        CHECK_EQ(nnamed, 1);
+        CHECK_EQ(b2c_schunk_append(s, ctx, data, CHUNK, &err), B2C_OK);
+        CHECK_EQ(nnamed, 1);
+        b2i_io_hook = NULL;
+        CHECK_EQ(b2c_schunk_close(s, &err), B2C_OK);
+        check_chunks(path, 3);
+    }
+}
+
 int main(void)
 {
     CHECK(mkdtemp(dir) != NULL);
@@ -392,6 +424,7 @@ int main(void)
     test_lock_name();
     test_no_looking();
     test_flush();
+    test_name();
     test_what_stays();
     b2c_ctx_free(ctx);
     CHECK_EQ(remove_path(dir), 0);
