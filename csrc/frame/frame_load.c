@@ -164,6 +164,10 @@ static b2c_status locate_index(b2i_frame_layout *l, b2c_error *err)
 {
     uint64_t trailer_at = l->head.frame_len - l->trailer_len;
     if (l->head.nbytes == 0) {
+        if (trailer_at != l->head.header_len) { /* opened for writing, it would lose all chunks */
+            return b2i_fail_field(err, B2C_E_CORRUPT, 0x1E, "nbytes",
+                                  "there is something between header and trailer, but no data");
+        }
         l->index_at = trailer_at; /* cbytes may be stale */
         l->index_len = 0;
         return B2C_OK;

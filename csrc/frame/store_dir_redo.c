@@ -60,20 +60,21 @@ static b2c_status read_record(b2i_dir_store *d, b2i_io *io, uint8_t record[B2I_D
     return B2C_OK;
 }
 
-/* Finds the next number, 'first' at least, and starts the log. */
-static b2c_status read_next(b2i_dir_store *d, const b2i_state *now, uint64_t first, b2c_error *err)
+/* Finds the next number, 'first' at least, and starts the log; *is_ours: the index is as we wrote
+ * it. */
+static b2c_status read_next(b2i_dir_store *d, const b2i_state *now, uint64_t first, bool *is_ours,
+                            b2c_error *err)
 {
     uint8_t record[B2I_DIR_RECORD_LEN];
     b2i_io *io;
-    bool found;
     d->next = first;
     d->has_log = false;
     B2I_TRY(b2i_store_dir_open_index(d->dir, &io, err));
-    b2c_status st = read_record(d, io, record, &found, err);
+    b2c_status st = read_record(d, io, record, is_ours, err);
     (void)io->ops->close(io, NULL);
     B2I_TRY(st);
-    uint64_t next = found ? b2i_ld64le(record + 8) : 0;
-    if (found && next >= first && next <= B2I_DIR_MAX_NUMBER + 1) { /* then there is none */
+    uint64_t next = *is_ours ? b2i_ld64le(record + 8) : 0;
+    if (*is_ours && next >= first && next <= B2I_DIR_MAX_NUMBER + 1) { /* then there is none */
         d->next = next;
         b2i_dir_start_log(d, now, record);
     }
@@ -258,9 +259,10 @@ static b2c_status remove_orphans(b2i_dir_store *d, const needed *by, const b2i_e
 
 /*
  * While no writer has a claim.  What one has committed since the index was read here, or will
- * commit, stays: the files are listed before the index is compared, and writers wait.
+ * commit, stays: the files are listed before the index is compared, and writers wait.  All stay
+ * when the index is another library's, in which damage to what it names would not show.
  */
-static b2c_status tidy(b2i_dir_store *d, const needed *by, b2c_error *err)
+static b2c_status tidy(b2i_dir_store *d, const needed *by, bool is_ours, b2c_error *err)
 {
     b2i_entry *there;
     size_t n;
@@ -268,7 +270,11 @@ static b2c_status tidy(b2i_dir_store *d, const needed *by, b2c_error *err)
     B2I_TRY(b2i_store_dir_list(d->dir, &there, &n, err));
     if (d->base.ops->is_current(&d->base)) {
         (void)b2i_fs_remove(d->dir, B2I_DIR_INDEX_TMP, NULL); /* mostly there is none */
-        st = remove_orphans(d, by, there, n, err);
+        if (is_ours) {
+            st = remove_orphans(d, by, there, n, err);
+        } else if (n > 0 && there[n - 1] >= d->next && there[n - 1] < B2I_DIR_MAX_NUMBER) {
+            d->next = there[n - 1] + 1;
+        }
     }
     b2i_free(there);
     return st;
@@ -295,16 +301,17 @@ b2c_status b2i_dir_recover(b2i_store *store, b2c_schunk *s, b2c_error *err)
 {
     b2i_dir_store *d = (b2i_dir_store *)store;
     needed by = { .named = NULL };
+    bool is_ours = false;
     b2c_status st = B2C_OK;
     b2i_entry last = b2i_places_last(&s->now);
     if (store->is_writable) { /* who only reads removes nothing */
         B2I_TRY(b2i_places_sorted(&s->now, &by.named, &by.n, err));
     }
-    B2I_GO(st, read_next(d, &s->now, b2i_is_special(last) ? 0 : last + 1, err));
+    B2I_GO(st, read_next(d, &s->now, b2i_is_special(last) ? 0 : last + 1, &is_ours, err));
     by.first = d->next;
     B2I_GO(st, roll_forward(d, s, err));
     if (store->is_writable && b2i_fs_claim(d->dir)) { /* else these are another writer's files */
-        st = tidy(d, &by, err);
+        st = tidy(d, &by, is_ours, err);
         st = st == B2C_OK ? skip_left(d, err) : st;
         b2i_fs_disclaim(d->dir);
     } else if (store->is_writable && (store->is_locked || errno != EWOULDBLOCK)) {

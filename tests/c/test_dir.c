@@ -215,6 +215,57 @@ static void test_index_name(void)
     check_chunks(path, 3); /* with the one that could not be committed */
 }
 
+/* ---- files that no index names ---- */
+
+/* Overwrites bytes of the index with zeros. */
+static void erase(const char *path, long at, size_t n)
+{
+    static const uint8_t zeros[8] = { 0 };
+    char index[300];
+    print_path(index, sizeof index, "%s/" B2I_DIR_INDEX_NAME, path);
+    poke(index, (long)size_of(index) - at, zeros, n);
+}
+
+/* An index that says that there is nothing is damaged: who opens it would remove all chunks. */
+static void test_emptied(void)
+{
+    enum { AT_NBYTES = 0x1E, AT_THREADS = 0x3F, NFILES = 3 };
+    const char *path = path_of("emptied");
+    b2c_schunk *s;
+    make_frame(path, NFILES);
+    erase(path, AT_NBYTES, 8);
+    erase(path, AT_THREADS, 2); /* as in the header of another library, which has no checksum */
+    for (int mode = B2C_OPEN_READ; mode <= B2C_OPEN_UPDATE; mode++) {
+        CHECK_EQ(b2c_schunk_open(path, 0, mode, NULL, &s, &err), B2C_E_CORRUPT);
+        CHECK(strcmp(err.field, "nbytes") == 0);
+    }
+    for (int i = 0; i < NFILES; i++) {
+        char name[300];
+        print_path(name, sizeof name, "%s/%08d.chunk", path, i);
+        CHECK(size_of(name) > 0);
+    }
+}
+
+/* What another library's index does not name stays until one of ours stands for the whole. */
+static void test_not_named(void)
+{
+    static const char *const numbers[] = { "00000005", "FFFFFFFF" };
+    const char *path = path_of("not_named");
+    char last[300], left[300];
+    print_path(last, sizeof last, "%s/00000001.chunk", path);
+    for (int i = 0; i < 2; i++) {
+        print_path(left, sizeof left, "%s/%s.chunk", path, numbers[i]);
+        make_foreign(path, last);
+        CHECK_EQ(link(last, left), 0);
+        CHECK_EQ(add_chunk(path), B2C_OK);
+        CHECK(size_of(left) > 0);
+        CHECK_EQ(add_chunk(path), B2C_OK);
+        CHECK_EQ(size_of(left), -1);
+        check_chunks(path, 4);
+        CHECK_EQ(remove_path(path), 0);
+    }
+}
+
 /* ---- names that cannot be looked at ---- */
 
 static const char *end_of_name; /* of those to which it happens */
@@ -421,6 +472,8 @@ int main(void)
     test_last_number();
     test_last_name();
     test_index_name();
+    test_emptied();
+    test_not_named();
     test_lock_name();
     test_no_looking();
     test_flush();
