@@ -262,7 +262,7 @@ def in_buffer(src: Buffer, name: str = "src") -> Any:
     except TypeError:
         raise TypeError(f"{name} must be a bytes-like object, not {type(src).__name__}") from None
     except (ValueError, BufferError):
-        raise errors.ParameterError(
+        raise errors.UnfitBufferError(
             f"{name} is not C-contiguous; make a copy first (numpy.ascontiguousarray)", field=name
         ) from None
 
@@ -292,7 +292,7 @@ def out_buffer(dst: Buffer, name: str = "dst") -> Any:
     except TypeError:
         raise TypeError(f"{name} must be a writable bytes-like object, not {type(dst).__name__}") from None
     except (ValueError, BufferError):
-        raise errors.ParameterError(f"{name} must be writable and C-contiguous", field=name) from None
+        raise errors.UnfitBufferError(f"{name} must be writable and C-contiguous", field=name) from None
     if _holds_objects(dst):
         raise TypeError(f"{name} must not hold Python objects: bytes cannot become pointers to them")
     return out

@@ -86,6 +86,14 @@ class RenamedError(UnknownParameterError, NameError):
     """A parameter by the name that it had in earlier versions of Python-Blosc2."""
 
 
+class UnfitBufferError(ParameterError, BufferError):
+    """Memory that is not C-contiguous, or not writable where a result is to go."""
+
+
+class SelectionError(ParameterError, IndexError):
+    """A key that does not fit what it selects from, where Python-Blosc2 has no IndexError."""
+
+
 class UnknownCodecError(ParameterError):
     """A codec that is neither built in nor registered."""
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .errors import SelectionError
 from .facts import ChunkInfo
 from .indexing import Gather, parse_key
 from .partition import Shape, cells, grid_of
@@ -52,11 +53,15 @@ def chunk_infos(array: NDArray) -> Iterator[NDChunkInfo]:
 def chunks_touched(array: NDArray, key: Any) -> Array:
     """Numbers of the chunks that a basic index touches, ascending.
 
-    Raises IndexError for an index with arrays in it, TruncatedError when the array lacks chunks.
+    Raises SelectionError for an index with arrays in it or that does not fit, TruncatedError when the array
+    lacks chunks.
     """
-    box = parse_key(key, array.shape)
+    try:
+        box = parse_key(key, array.shape)
+    except IndexError as exc:
+        raise SelectionError(str(exc)) from None
     if isinstance(box, Gather):
-        raise IndexError("only ints, slices and ellipsis tell a range of chunks")
+        raise SelectionError("only ints, slices and ellipsis tell a range of chunks")
     grid = grid_of(array.shape, array._chunks)
     if 0 in box.counts:
         return np.empty(0, np.int64)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from .errors import SelectionError
 from .indexing import Box, parse_key
 from .ndarray import replanned
 from .ndedit import fitted, loaded, set_plan, write_rows
@@ -102,7 +103,7 @@ def _read(array: NDArray, key: Any) -> Array:
 
 
 def parse_orthogonal(key: Any, shape: Shape) -> Box | Combined:
-    """What ``oindex[key]`` selects; IndexError for what is out of range or no index."""
+    """What ``oindex[key]`` selects; SelectionError for what is out of range or no index."""
     entries = _entries(key, shape)
     axes = tuple(axis for axis, entry in enumerate(entries) if isinstance(entry, np.ndarray))
     vectors = tuple(entries[axis] for axis in axes)
@@ -116,26 +117,26 @@ def _entries(key: Any, shape: Shape) -> list[Any]:
     entries = list(key) if isinstance(key, tuple) or _holds_indices(key) else [key]
     dots = [i for i, entry in enumerate(entries) if entry is Ellipsis]
     if len(dots) > 1:
-        raise IndexError("an index can only have a single ellipsis ('...')")
+        raise SelectionError("an index can only have a single ellipsis ('...')")
     if len(entries) - len(dots) > len(shape):
-        raise IndexError(f"too many indices: the array has {len(shape)} dimensions")
+        raise SelectionError(f"too many indices: the array has {len(shape)} dimensions")
     at = dots[0] if dots else len(entries)
     entries[at : at + len(dots)] = [slice(None)] * (len(shape) - len(entries) + len(dots))
     for axis, (entry, n) in enumerate(zip(entries, shape, strict=True)):
         if entry is None:
-            raise IndexError("orthogonal selection has no new axes")
+            raise SelectionError("orthogonal selection has no new axes")
         if isinstance(entry, slice):
             continue
         try:
             plan = parse_key(list(entry) if isinstance(entry, tuple) else entry, (n,))
         except IndexError as exc:
-            raise IndexError(f"axis {axis}: {exc}") from None
+            raise SelectionError(f"axis {axis}: {exc}") from None
         if isinstance(plan, Box):
             entries[axis] = plan.start[0]
         elif plan.axes == (0,) and plan.points[0].ndim == 1:
             entries[axis] = _as_slice(plan.points[0])
         else:
-            raise IndexError("orthogonal indices have one dimension")
+            raise SelectionError("orthogonal indices have one dimension")
     return entries
 
 

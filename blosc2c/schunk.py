@@ -18,7 +18,14 @@ from ._ffi import buffer_itemsize, check, ffi, in_buffer, lib, new_error, uninte
 from .blocks import block
 from .callbacks import Callbacks
 from .edit import Editing
-from .errors import FrameExistsError, LimitError, NoDirectoryError, ParameterError, UnknownParameterError
+from .errors import (
+    FrameExistsError,
+    LimitError,
+    NoDirectoryError,
+    ParameterError,
+    SelectionError,
+    UnknownParameterError,
+)
 from .facts import Explained, Report, codec_summary, human
 from .handles import Handle, again_when_changed, new_out
 from .meta import Meta, VLMeta, encode
@@ -523,6 +530,8 @@ def get_slice_nchunks(
         numbers: np.ndarray[Any, Any] = schunk.chunks_of(key)
         return numbers
     if isinstance(key, tuple):
+        if len(key) != 2:
+            raise SelectionError(f"a range of items is told by (start, stop), not {key!r}")
         key = slice(*key)
     start, stop = schunk._key(key)
     first, last, typesize = schunk._item_range(start, stop)

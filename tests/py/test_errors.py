@@ -24,6 +24,8 @@ BASES = {
     "ChecksumError": (errors.CorruptError,),
     "TruncatedError": (errors.FormatError,),
     "ParameterError": (RuntimeError, ValueError),
+    "UnfitBufferError": (errors.ParameterError, BufferError),
+    "SelectionError": (errors.ParameterError, IndexError),
     "UnknownParameterError": (errors.ParameterError, TypeError),
     "RenamedError": (errors.UnknownParameterError, NameError),
     "UnknownCodecError": (errors.ParameterError,),
