@@ -14,6 +14,7 @@ SPDX-License-Identifier: BSD-3-Clause
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 from . import errors as errors
@@ -369,6 +370,8 @@ if not TYPE_CHECKING:
             from importlib import import_module
 
             return import_module(f".{name}", __name__)
+        elif name in ("core", "storage"):  # modules of Python-Blosc2; what is in them is here
+            return sys.modules[__name__]
         else:
             from .compat import explain
 

@@ -5,14 +5,20 @@ SPDX-License-Identifier: BSD-3-Clause
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
+
+from ._ffi import ffi, out_buffer
+from .errors import ChunkIndexError, ParameterError, SelectionError
+from .params import CParams, one_form
 
 if TYPE_CHECKING:
     import numpy as np
 
     from ._ffi import Buffer
     from .oindex import OIndex
+    from .partition import Shape
     from .schunk import SChunk
 
     Corners = tuple[Sequence[int], Sequence[int]]  # the first indices of a box, and those behind its last
@@ -23,6 +29,14 @@ class Synonyms:
 
     if TYPE_CHECKING:
 
+        @property
+        def shape(self) -> Shape: ...
+        @property
+        def chunks(self) -> Shape: ...
+        @property
+        def ndim(self) -> int: ...
+        @property
+        def dtype(self) -> np.dtype[Any]: ...
         @property
         def oindex(self) -> OIndex: ...
         def __getitem__(self, key: Any) -> Any: ...
@@ -58,6 +72,55 @@ class Synonyms:
         key : the first index along each axis, and for each one behind the last
         """
         self.read_into(arr, _box(key))
+        return arr
+
+    def get_1d_span_numpy(self, arr: Any, nchunk: int, start: int, nitems: int) -> Any:
+        """Read items of one chunk of an array of one axis to the beginning of `arr`, which is returned.
+
+        Parameters
+        ----------
+        arr : writable memory for `nitems` items or more, which are not converted
+        nchunk : number of the chunk
+        start, nitems : the first of its items, and how many
+
+        Raises
+        ------
+        ValueError : the array has more axes, the chunk fewer items, or `arr` is too short
+        ChunkIndexError (an IndexError) : there is no such chunk
+        """
+        if self.ndim != 1:
+            raise ParameterError(f"spans are of arrays of one axis, not of {self.ndim}")
+        nchunk, start, nitems = (operator.index(number) for number in (nchunk, start, nitems))
+        first, n = nchunk * self.chunks[0], self.shape[0]
+        if nchunk < 0 or first >= n:
+            raise ChunkIndexError(f"there is no chunk {nchunk}", chunk=nchunk)
+        if min(start, nitems) < 0 or start + nitems > min(self.chunks[0], n - first):
+            raise ParameterError(f"chunk {nchunk} has no {nitems} items from {start} on", field="nitems")
+        room = out_buffer(arr, "arr")
+        nbytes = nitems * self.dtype.itemsize
+        if len(room) < nbytes:
+            raise ParameterError(f"arr holds {len(room)} bytes, the span {nbytes}", field="arr")
+        self.read_into(memoryview(ffi.buffer(room))[:nbytes], slice(first + start, first + start + nitems))
+        return arr
+
+    def get_sparse_numpy(self, arr: np.ndarray[Any, Any], coords: Any) -> np.ndarray[Any, Any]:
+        """Read single items to an array, which is returned.
+
+        Parameters
+        ----------
+        coords : where they are when all items are numbered in C order
+
+        Raises
+        ------
+        SelectionError (a RuntimeError and IndexError) : there is no such item
+        """
+        import numpy as np
+
+        try:
+            where = np.unravel_index(np.asarray(coords, None if np.size(coords) else np.intp), self.shape)
+        except ValueError as exc:
+            raise SelectionError(f"coords: {exc}", field="coords") from None
+        arr[...] = self[where]
         return arr
 
     def set_slice(self, key: Corners, ndarray: Any) -> Any:
@@ -109,8 +172,13 @@ class VLMetaSynonyms:
         """As raw()."""
         return self.raw(name)
 
-    def set_vlmeta(self, name: str, content: Buffer) -> None:
-        """Store bytes, which should be msgpack: ``self[name]`` decodes them."""
+    def set_vlmeta(self, name: str, content: Buffer, **cparams: Any) -> None:
+        """Store bytes, which should be msgpack: ``self[name]`` decodes them.
+
+        All are compressed in one way: `cparams`, those of CParams, are accepted and without effect.
+        """
+        if cparams:
+            one_form(cparams, "cparams", "set_vlmeta()", CParams)
         self._set(name, bytes(memoryview(content)))
 
     def del_vlmeta(self, name: str) -> None:

@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+import enum
+import inspect
+
 import blosc2
 import numpy as np
 import pytest
@@ -99,3 +102,106 @@ def test_chunks_of_no_range(lib):
         lib.get_slice_nchunks(array_of(lib), (0, 0, 0))
     with pytest.raises(IndexError):
         lib.get_slice_nchunks(array_of(lib), 6)
+
+
+# ---- Calls -----------------------------------------------------------------
+
+
+def told_of(function):
+    """The parameters that may be told by place and those by name alone, and of all whether they may be left out."""
+    placed, named = [], {}
+    for p in inspect.signature(function).parameters.values():
+        if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD):
+            placed.append((p.name, p.default is not p.empty))
+        elif p.kind is p.KEYWORD_ONLY:
+            named[p.name] = p.default is not p.empty
+    return placed, named
+
+
+def functions_of_both(theirs, ours):
+    for name in dir(theirs):
+        if name.startswith("_") or not hasattr(ours, name):
+            continue
+        pair = getattr(theirs, name), getattr(ours, name)
+        is_enum = isinstance(pair[0], type) and issubclass(pair[0], enum.Enum)
+        if all(map(callable, pair)) and not is_enum:
+            yield name, *pair
+
+
+@pytest.mark.parametrize("owner", ["", "NDArray", "SChunk"])
+def test_parameters_have_their_names_and_places(owner):
+    """Ours may have more, which may be left out."""
+    names = []
+    for name, theirs, ours in functions_of_both(
+        *(getattr(lib, owner) if owner else lib for lib in (blosc2, b2))
+    ):
+        (their_placed, their_named), (placed, named) = told_of(theirs), told_of(ours)
+        pairs = list(zip(their_placed, placed, strict=False))
+        assert len(pairs) == len(their_placed) and all(t[0] == o[0] for t, o in pairs), name
+        assert all(may for _, may in placed[len(pairs) :]) and all(o[1] for t, o in pairs if t[1]), name
+        takes_any = any(p.kind is p.VAR_KEYWORD for p in inspect.signature(ours).parameters.values())
+        assert takes_any or set(their_named) <= {*named, *(n for n, _ in placed)}, name
+        names.append(name)
+    assert len(names) > 15
+
+
+@BOTH
+def test_parameters_of_vlmetalayers_are_taken(lib):
+    s = lib.SChunk()
+    s.vlmeta.set_vlmeta("a", b"\xa1b", clevel=9, codec=lib.Codec.LZ4)
+    assert s.vlmeta["a"] == "b"
+
+
+def test_unknown_ones_are_not():
+    s = b2.SChunk()
+    with pytest.raises(TypeError, match="did you mean 'clevel'"):
+        s.vlmeta.set_vlmeta("a", b"\xa1b", clevl=9)
+
+
+# ---- Names -----------------------------------------------------------------
+
+
+@BOTH
+def test_modules_of_functions_and_parameters(lib):
+    assert lib.core.pack_tensor is lib.pack_tensor and lib.core.compress2 is lib.compress2
+    assert lib.storage.CParams is lib.CParams and lib.storage.Storage is lib.Storage
+
+
+@BOTH
+def test_runs_of_chunks(lib):
+    a, out = lib.arange(95, chunks=(20,), blocks=(5,)), np.zeros(10, "i8")
+    assert a.get_1d_span_numpy(out, 1, 7, 10) is out and out.tolist() == list(range(27, 37))
+    a.get_1d_span_numpy(arr=out, nchunk=4, start=12, nitems=3)
+    assert out.tolist() == [92, 93, 94, *range(30, 37)]
+    memory = bytearray(16)
+    a.get_1d_span_numpy(memory, 0, 19, 1)
+    assert memory == np.array([19, 0], "i8").tobytes()
+    assert a.get_1d_span_numpy(out, 0, 20, 0) is out
+    for nchunk, start, nitems in [(0, 15, 6), (0, -1, 1), (0, 1, -1), (0, 0, 11)]:
+        with pytest.raises(ValueError):
+            a.get_1d_span_numpy(out, nchunk, start, nitems)
+    for nchunk in (-1, 5):
+        with pytest.raises(IndexError):
+            a.get_1d_span_numpy(out, nchunk, 0, 1)
+    with pytest.raises(ValueError):
+        array_of(lib).get_1d_span_numpy(out, 0, 0, 1)
+
+
+def test_runs_end_with_the_array():
+    with pytest.raises(ValueError, match="chunk 4 has no 4 items from 12 on"):
+        b2.arange(95, chunks=(20,)).get_1d_span_numpy(np.zeros(4, "i8"), 4, 12, 4)
+
+
+@BOTH
+@pytest.mark.parametrize("coords", [[59, 0, 33, 33], np.array([12], "u2"), np.zeros(0, "i8")])
+def test_single_items(lib, coords):
+    a, out = array_of(lib), np.full(len(coords), -1, "i4")
+    assert a.get_sparse_numpy(out, coords) is out
+    np.testing.assert_array_equal(out, ITEMS.reshape(-1)[np.asarray(coords, int)])
+
+
+@BOTH
+@pytest.mark.parametrize("coord", [-1, 1000])
+def test_single_items_that_are_not_there(lib, coord):
+    with pytest.raises(RuntimeError):
+        array_of(lib).get_sparse_numpy(np.zeros(1, "i4"), np.array([coord]))
