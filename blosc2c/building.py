@@ -41,6 +41,7 @@ from .sources import OfArrays
 _ND_KEYWORDS = ("chunks", "blocks", "cparams", "dparams", "meta", "storage", "device")
 _KEYWORDS = tuple(dict.fromkeys((*_ND_KEYWORDS, *params.field_names(Keeping), "path")))
 _SLOW_CODECS = (Codec.ZLIB.value, Codec.ZSTD.value)  # at decoding
+_LOSSY_CODECS = (Codec.ZFP_ACC.value, Codec.ZFP_PREC.value, Codec.ZFP_RATE.value)
 _FEW_CHUNKS = 1000  # of arrays whose index each edit outside of a transaction may copy
 _LEAST_FITTED = 1 << 20  # bytes of an array; smaller ones are not looked at
 _NOISY_RATIO, _REGULAR_RATIO = 3, 12  # below the first, above the second
@@ -66,6 +67,9 @@ def new_array(shape: Any, dtype: Any, kwargs: Mapping[str, Any], source: Any = N
     given = rest.pop("blocks", None)
     chunks, blocks = completed(shape, rest.pop("chunks", None), given, dt.itemsize)
     compiled, nthreads = params.compiled_for(cparams, dt.itemsize)
+    if compiled.codec in _LOSSY_CODECS and _leaves_filters(cparams, compiled):
+        plain = {**(cparams or {}), "filters": [], "filters_meta": []}  # shuffled bytes are no numbers
+        compiled, nthreads = params.compiled_for(plain, dt.itemsize)
     shuffles_texts = dt.kind == "U" and _leaves_filters(cparams, compiled)
     fits_blocks = given is None and compiled.codec in _SLOW_CODECS
     some = b""

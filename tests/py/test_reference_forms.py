@@ -205,3 +205,32 @@ def test_single_items(lib, coords):
 def test_single_items_that_are_not_there(lib, coord):
     with pytest.raises(RuntimeError):
         array_of(lib).get_sparse_numpy(np.zeros(1, "i4"), np.array([coord]))
+
+
+# ---- Lossy codecs ----------------------------------------------------------
+
+LOSSY = {"zfp_acc": 253, "zfp_prec": 30, "zfp_rate": 37}
+needs_zfp = pytest.mark.skipif(not b2.params.lib.b2c_codec_available(33), reason="this build has no libzfp")
+
+
+@needs_zfp
+@pytest.mark.parametrize("codec", LOSSY)
+def test_lossy_codecs_get_items_as_they_are(codec, tmp_path):
+    """Python-Blosc2 gives them shuffled bytes, and then values up to 1e303 for numbers up to 1."""
+    a, path = np.linspace(0, 1, 64 * 64).reshape(64, 64), str(tmp_path / "a.b2nd")
+    parts, cparams = {"chunks": (32, 32), "blocks": (16, 16)}, {"codec": codec, "codec_meta": LOSSY[codec]}
+    b = b2.asarray(a, urlpath=path, cparams=cparams, **parts)
+    told = b2.asarray(a, cparams={**cparams, "filters": [], "filters_meta": []}, **parts)
+    assert b.schunk.get_chunk(0) == told.schunk.get_chunk(0) and b.cratio > 1.5
+    for lib in (b2, blosc2):
+        np.testing.assert_allclose(lib.open(path)[...], a, atol=1e-3)
+    copied = b2.asarray(b, chunks=(64, 32))
+    np.testing.assert_allclose(copied[...], a, atol=1e-3)
+
+
+@needs_zfp
+@pytest.mark.parametrize("as_object", [False, True])
+def test_filters_that_are_told_are_refused(as_object):
+    told = {"codec": "zfp_acc", "codec_meta": 253, "filters": [b2.Filter.SHUFFLE]}
+    with pytest.raises(RuntimeError, match="no shuffle"):
+        b2.asarray(np.linspace(0, 1, 64), blocks=(16,), cparams=b2.CParams(**told) if as_object else told)
