@@ -402,7 +402,9 @@ class NDArray(Operators, Synonyms):
                 is_taken[0] = False
                 return None
             place = ffi.buffer(scratch, dtype.itemsize)
-            room = self._room = small, dtype, np.frombuffer(place, dtype).reshape(())
+            # void, since NumPy copies the fields of records and leaves in the gaps what the memory held
+            copied = dtype if dtype.fields is None else np.dtype((np.void, dtype.itemsize))
+            room = self._room = small, dtype, np.frombuffer(place, copied).reshape(())
         handle = self._schunk.handle
         try:
             with handle as ptr:
@@ -418,7 +420,10 @@ class NDArray(Operators, Synonyms):
                     )
                     if not lib.b2c_schunk_is_current(ptr):
                         return None
-            return room[2].copy() if status == lib.B2C_OK else None
+            if status != lib.B2C_OK:
+                return None
+            item: Array = room[2].copy()
+            return item if dtype.fields is None else item.view(dtype)
         except OverflowError:  # a negative index
             return None
         finally:

@@ -157,6 +157,19 @@ def test_items_are_arrays_of_their_own(dtype):
     assert b[0, 0].tobytes() == a[0, 0, ...].tobytes()
 
 
+def test_the_gaps_of_an_item_are_those_that_are_stored():
+    dtype = np.dtype({"names": ["a", "b"], "formats": ["u1", "<i8"], "offsets": [0, 8], "itemsize": 24})
+    stored = np.zeros(6, dtype)
+    stored["b"] = np.arange(6)
+    array = b2.asarray(stored, chunks=(4,), blocks=(3,))
+    for i in range(6):
+        junk = [np.full(dtype.itemsize, 0xFF, "u1") for _ in range(20)]
+        del junk  # memory of an item's size, to be used again
+        item = array[i]
+        assert item.dtype == dtype and item.shape == () and item.flags.writeable
+        assert item.reshape(1).view("u1").tobytes() == stored[i : i + 1].tobytes()
+
+
 def test_numpy_integers_and_booleans_as_indices():
     b = b2.asarray(A, **PARTS)
     for kind in (np.int64, np.int32, np.uint8, np.intp, np.uint64):
