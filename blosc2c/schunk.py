@@ -283,12 +283,16 @@ class SChunk(Pickled, Callbacks, VLBlocks, Explained):
         self._origin = source
         self.handle.owner = weakref.ref(self)  # last: other threads ask it for its place
         self._c_nthreads = _ffi.threads.nthreads
-        self._dparams = to_dparams(kwargs.get("dparams"))
-        given = kwargs.get("cparams")
-        if isinstance(given, CParams) and given.typesize == CParams.typesize:  # nobody may have given it
-            given = replace(given, typesize=self.typesize)
-        if given is not None:
-            self.cparams = given
+        try:
+            self._dparams = to_dparams(kwargs.get("dparams"))
+            given = kwargs.get("cparams")
+            if isinstance(given, CParams) and given.typesize == CParams.typesize:  # nobody may have given it
+                given = replace(given, typesize=self.typesize)
+            if given is not None:
+                self.cparams = given
+        except BaseException:
+            self.close()
+            raise
 
     @block
     def being_made(self, *sources: Editing, is_brief: bool = False) -> Iterator[None]:

@@ -190,6 +190,8 @@ def _open_as_told(urlpath: Path | None, mode: str | None, offset: int, kwargs: d
         raise ParameterError(f"mode must be one of {params.MODES}, not {mode!r}", field="mode")
     if kwargs.get("mmap_mode") == "w+":
         raise ParameterError("mmap_mode 'w+' creates a file; open() does not", field="mmap_mode")
+    if kwargs.get("durability") is not None:
+        params.check_durability(kwargs["durability"])  # before mode "w" empties anything
     mmap_mode, locking = kwargs.get("mmap_mode"), bool(kwargs.get("locking"))
     mode = params.mode_for(mode, mmap_mode)
     empties, mode = mode == "w", "r" if mode == "r" else "a"
@@ -270,10 +272,8 @@ def _keep(schunk: SChunk, kwargs: dict[str, Any]) -> SChunk:
     """Set durability and checksums as open() was told."""
     durability, checksums = kwargs.get("durability"), kwargs.get("checksums")
     try:
-        if durability is not None:
-            params.check_durability(durability)
-            if schunk.is_writable:
-                schunk.set_durability(durability)
+        if durability is not None and schunk.is_writable:
+            schunk.set_durability(durability)
         if checksums is not None:
             schunk.set_checksums(bool(checksums), bool(checksums))
     except BaseException:

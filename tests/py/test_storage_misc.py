@@ -809,6 +809,26 @@ def test_opening_to_write_anew(disk, tmp_path):
         b2.open(path, mode="x")
 
 
+@pytest.mark.parametrize("mode", ["r", "a", "w"])
+def test_what_open_refuses_leaves_nothing_open_and_nothing_changed(mode, disk, tmp_path):
+    path = tmp_path / "x"
+    b2.SChunk(chunksize=40, data=bytes(range(100)), urlpath=path, contiguous=disk == "file").close()
+    for refused in (
+        {"dparams": {"nthreads": 0}},
+        {"dparams": {"nope": 1}},
+        {"cparams": {"nope": 1}},
+        {"cparams": {"typesize": 3}},
+        {"durability": "nope"},
+    ):
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            with pytest.raises(ValueError):
+                b2.open(path, mode=mode, **refused)
+            gc.collect()
+        assert not [str(w.message) for w in told], refused
+        assert b2.open(path)[:] == bytes(range(100))
+
+
 # ---- ends of life ------------------------------------------------------------------
 
 
