@@ -169,7 +169,8 @@ def open_schunk(urlpath: Path, mode: str | None = "r", offset: int = 0, **kwargs
 
 def open_array(urlpath: Path, mode: str | None = "r", offset: int = 0, **kwargs: Any) -> NDArray:
     """open() that gives an NDArray; FormatError for a frame without one."""
-    return NDArray._from_schunk(_open(urlpath, mode, offset, kwargs))
+    shown = _shown(_open(urlpath, mode, offset, kwargs))
+    return shown if isinstance(shown, NDArray) else NDArray._from_schunk(shown)
 
 
 def _open(urlpath: Path | None, mode: str | None, offset: int, kwargs: dict[str, Any]) -> SChunk:

@@ -829,6 +829,18 @@ def test_what_open_refuses_leaves_nothing_open_and_nothing_changed(mode, disk, t
         assert b2.open(path)[:] == bytes(range(100))
 
 
+@pytest.mark.parametrize("opener", [b2.open, b2.open_array])
+def test_a_damaged_array_is_not_left_open(opener, tmp_path):
+    path = str(tmp_path / "x")
+    blosc2.SChunk(chunksize=40, data=bytes(100), urlpath=path, mode="w", meta={"b2nd": 5})
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        with pytest.raises(b2.FormatError):
+            opener(path, mode="a")
+        gc.collect()
+    assert not [str(w.message) for w in told]
+
+
 # ---- ends of life ------------------------------------------------------------------
 
 
