@@ -158,7 +158,10 @@ static b2c_status claim_empty(int dir, b2c_error *err)
 static b2c_status take_dir(const char *path, int *dir, b2c_error *err)
 {
     b2c_status st = b2i_fs_dir_make(path, err);
-    const bool was_there = st == B2C_E_EXISTS && b2i_fs_is_dir(path);
+    bool was_there = false;
+    if (st == B2C_E_EXISTS) {
+        B2I_TRY(b2i_fs_is_dir(path, &was_there, err));
+    }
     B2I_TRY(was_there ? B2C_OK : st);
     st = b2i_fs_dir_open(path, dir, err);
     if (st == B2C_OK) {

@@ -306,8 +306,9 @@ b2c_status b2i_schunk_open_path(const char *path, uint64_t offset, int mode,
 {
     int access = mode & B2I_OPEN_ACCESS;
     bool only_reads = offset == 0 && access != B2C_OPEN_UPDATE && (mode & B2C_OPEN_LOCK) == 0;
-    bool is_dir = !only_reads && b2i_fs_is_dir(path);
+    bool is_dir = false;
     b2c_schunk *s;
+    B2I_TRY(only_reads ? B2C_OK : b2i_fs_is_dir(path, &is_dir, err));
     if (offset != 0 && (is_dir || access == B2C_OPEN_UPDATE)) {
         return b2i_fail_field(err, B2C_E_ARGUMENT, B2C_NO_OFFSET, "offset",
                               is_dir ? "a directory has no offset"

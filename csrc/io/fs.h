@@ -36,7 +36,8 @@ b2c_status b2i_io_is_replaced(const b2i_io *io, const char *path, bool *is, b2c_
 
 /* Whether two descriptors are of one file or directory. */
 bool b2i_fs_is_same(int fd, int other);
-bool b2i_fs_is_dir(const char *path);
+/* *is: there is a directory at a path, or a link to one. */
+b2c_status b2i_fs_is_dir(const char *path, bool *is, b2c_error *err);
 /* The size of a regular file; false when there is none of that name. */
 bool b2i_fs_file_size(int dir, const char *name, uint64_t *size);
 

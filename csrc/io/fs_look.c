@@ -115,10 +115,12 @@ bool b2i_fs_is_same(int fd, int other)
     return fstat(other, &info) == 0 && is_of(&info, fd);
 }
 
-bool b2i_fs_is_dir(const char *path)
+b2c_status b2i_fs_is_dir(const char *path, bool *is, b2c_error *err)
 {
     struct stat info;
-    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+    B2I_TRY(look_along(path, &info, is, err));
+    *is = *is && S_ISDIR(info.st_mode);
+    return B2C_OK;
 }
 
 bool b2i_fs_file_size(int dir, const char *name, uint64_t *size)

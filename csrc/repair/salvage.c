@@ -557,8 +557,9 @@ static b2c_status open_usually(const b2i_salvage_job *job, const char *path, boo
     b2c_status st =
         b2i_schunk_open_path(path, job->offset, B2C_OPEN_READ, job->limits, &out->s, &why);
     if (st != B2C_OK) {
-        /* A directory without index file is one that can be repaired. */
-        if (is_hopeless(&why, b2i_fs_is_dir(path))) {
+        bool is_dir; /* which can be repaired without its index file */
+        B2I_TRY(b2i_fs_is_dir(path, &is_dir, err));
+        if (is_hopeless(&why, is_dir)) {
             if (err != NULL) {
                 *err = why;
             }
@@ -598,12 +599,13 @@ b2c_status b2i_salvage_open(const b2i_salvage_job *job, const char *path, b2i_sa
                             b2c_error *err)
 {
     b2i_salvage found = { 0 };
-    bool usable;
+    bool usable, is_dir;
     B2I_TRY(open_usually(job, path, &usable, &found, err));
     if (!usable) {
+        B2I_TRY(b2i_fs_is_dir(path, &is_dir, err));
         B2I_TRY(b2i_schunk_alloc(job->limits, &found.s, err));
-        b2c_status st = b2i_fs_is_dir(path) ? salvage_dir(job, path, &found, err)
-                                            : salvage_file(job, path, &found, err);
+        b2c_status st =
+            is_dir ? salvage_dir(job, path, &found, err) : salvage_file(job, path, &found, err);
         if (st == B2C_OK) {
             st = b2i_named_once(found.s, err);
         }

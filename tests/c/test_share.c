@@ -25,7 +25,9 @@ static uint64_t count_of(const char *path)
 {
     char name[300];
     uint8_t bytes[16] = { 0 };
-    snprintf(name, sizeof name, "%s%s", path, b2i_fs_is_dir(path) ? "/.b2lock" : ".b2lock");
+    bool is_dir;
+    CHECK_EQ(b2i_fs_is_dir(path, &is_dir, &err), B2C_OK);
+    snprintf(name, sizeof name, "%s%s", path, is_dir ? "/.b2lock" : ".b2lock");
     int fd = open(name, O_RDONLY);
     CHECK(fd >= 0 && read(fd, bytes, sizeof bytes) == 16);
     close(fd);
