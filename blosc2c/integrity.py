@@ -5,7 +5,6 @@ SPDX-License-Identifier: BSD-3-Clause
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import functools
 import os
@@ -275,6 +274,7 @@ class _Listener:
     def __init__(self, report: RepairReport, progress: Callable[[int, int], None] | None) -> None:
         self.report = report
         self.progress = progress
+        self.of_dtype: list[Problem] = []
 
     def note(self, note: Any) -> None:
         exc = _ffi.exception(note.error.status, note.error)
@@ -287,6 +287,15 @@ class _Listener:
         self.report.add(Problem(kind, f"{name}{exc}", facts["offset"], facts["chunk"], facts["block"]))
         if note.nchunks and len(self.report.lost) < MAX_PROBLEMS:
             self.report.lost.append(range(note.error.chunk, note.error.chunk + note.nchunks))
+
+    def is_known(self, damaged: Any) -> bool:
+        """Whether the dtype of the array can be told; if not, items become plain bytes."""
+        from .description import read_description
+
+        found = Report(self.report.path)
+        if _attempt(found, "array", lambda: read_description(damaged, found.path)):
+            self.of_dtype = found.problems
+        return not self.of_dtype
 
 
 @ffi.def_extern(error=1, onerror=_ffi.escaped)  # type: ignore[untyped-decorator]
@@ -304,6 +313,15 @@ def repair_progress(handle: Any, done: int, total: int) -> int:
         listener = ffi.from_handle(handle)
         if listener.progress is not None:
             listener.progress(done, total)
+    except BaseException as exc:
+        return _ffi.keep_failure(exc)
+    return 0
+
+
+@ffi.def_extern(error=1, onerror=_ffi.escaped)  # type: ignore[untyped-decorator]
+def repair_dtype(handle: Any, damaged: Any, is_known: Any) -> int:
+    try:
+        is_known[0] = ffi.from_handle(handle).is_known(damaged)
     except BaseException as exc:
         return _ffi.keep_failure(exc)
     return 0
@@ -373,65 +391,31 @@ def repair(
     c.drop_lost = lost == "drop"
     c.offset = params.to_int(offset, "offset", 0, (1 << 63) - 1)
     c.limits = c_limits = bounds.c_limits_of(limits)
-    c.handle = handle = ffi.new_handle(_Listener(report, progress))
-    c.note, c.progress = lib.repair_note, lib.repair_progress
-    _repair(report, c, limits)
+    listener = _Listener(report, progress)
+    c.handle = handle = ffi.new_handle(listener)
+    c.note, c.progress, c.dtype = lib.repair_note, lib.repair_progress, lib.repair_dtype
+    c.replaces = mode == "w"
+    _repair(report, c, listener, limits)
     del handle, c_limits
     return report
 
 
-def _array_problem(path: str, report: RepairReport, limits: bounds.Limits | None) -> str:
-    """Why the array that was written cannot be opened; '' when it can."""
+def _repair(report: RepairReport, c: Any, listener: _Listener, limits: bounds.Limits | None) -> None:
+    from .replacing import check_removable
     from .store import open_schunk
 
-    found = Report(path)
-    with open_schunk(path, limits=limits) as schunk:
-        _verify_metadata(schunk, found)
-    for problem in found.problems:
-        what = problem.what.replace(path, report.path)
-        if problem.kind == "array":
-            return what
-        report.add(Problem(problem.kind, what))  # the value of a metalayer, which was kept
-    return ""
-
-
-def _move(path: str, target: str, aside: str) -> None:
-    """Give what is at `path` the name `target`; what is there goes `aside`, or with it when both are files."""
-    if not os.path.isdir(path) and not os.path.isdir(target):
-        os.replace(path, target)
-        return
-    with contextlib.suppress(FileNotFoundError):
-        os.rename(target, aside)
-    try:
-        os.rename(path, target)
-    except BaseException:
-        with contextlib.suppress(FileNotFoundError):
-            os.rename(aside, target)
-        raise
-
-
-def _repair(report: RepairReport, c: Any, limits: bounds.Limits | None) -> None:
-    """Write under a temporary name in the target's directory, then give it its own."""
-    from .replacing import check_removable, folder_beside, remove_urlpath
-
+    check_removable(report.target)
     result, err = ffi.new("b2c_repair_result *"), new_error()
-
-    def write(path: str) -> None:
-        status = lib.b2c_repair(os.fsencode(report.path), os.fsencode(path), c, result, err)
-        check(status, err, report.target if _ffi.text(err.field) == "to" else report.path)
-
-    name = os.path.basename(report.target)
-    with folder_beside(report.target) as temporary:
-        path = os.path.join(temporary, name)
-        write(path)
-        problem = _array_problem(path, report, limits)
-        if problem:
-            # The shape is sound, the text of the dtype is not: items become plain bytes.
-            report.add(Problem("array", problem))
-            remove_urlpath(path)
-            c.forget_dtype, c.note = True, ffi.NULL
-            write(path)
-        check_removable(report.target)
-        _move(path, report.target, os.path.join(temporary, "old" if name != "old" else "older"))
+    status = lib.b2c_repair(os.fsencode(report.path), os.fsencode(report.target), c, result, err)
+    is_about_target = status in _OF_TARGET or _ffi.text(err.field) == "to"
+    check(status, err, report.target if is_about_target else report.path)
+    written = Report(report.target)
+    with open_schunk(report.target, limits=limits) as schunk:
+        _verify_metadata(schunk, written)
+    for problem in [*written.problems, *listener.of_dtype]:  # of values of metalayers, which were kept
+        report.add(replace(problem, what=problem.what.replace(report.target, report.path)))
     report.nchunks, report.nkept, report.nlost = result.nchunks, result.nkept, result.nlost
     report.has_index = bool(result.has_index)
+
+
+_OF_TARGET = (lib.B2C_E_EXISTS, lib.B2C_E_CONFLICT)

@@ -24,6 +24,7 @@ extern "Python" int user_size(void *handle, uint64_t *size);
 extern "Python" void user_close(void *handle);
 extern "Python" int repair_note(void *handle, const b2c_repair_note *note);
 extern "Python" int repair_progress(void *handle, uint64_t done, uint64_t total);
+extern "Python" int repair_dtype(void *handle, const b2c_schunk *damaged, int *is_known);
 extern "Python" int user_encode(void *user, const b2c_block *block, const void *src, size_t n,
                                 void *dst, size_t cap, size_t *dst_len);
 extern "Python" int user_decode(void *user, const b2c_block *block, const void *src, size_t src_len,

@@ -23,6 +23,9 @@ b2c_status b2c_repair(const char *from, const char *to, const b2c_repair_params 
         return b2i_fail_field(err, B2C_E_ARGUMENT, B2C_NO_OFFSET, "size",
                               "the parameters were not set by b2c_repair_params_init()");
     }
+    if (params->replaces > 1) {
+        return b2i_fail_field(err, B2C_E_ARGUMENT, B2C_NO_OFFSET, "replaces", "is 0 or 1");
+    }
     if (params->storage != B2C_STORAGE_FILE && params->storage != B2C_STORAGE_DIR) {
         return b2i_fail_field(err, B2C_E_ARGUMENT, B2C_NO_OFFSET, "storage",
                               "the new frame is a file or a directory");

@@ -1103,12 +1103,17 @@ typedef struct b2c_repair_params {
     uint32_t size;            /* sizeof, set by b2c_repair_params_init() */
     uint8_t storage;          /* of the new one: B2C_STORAGE_FILE (default) or _DIR */
     uint8_t drop_lost;        /* 1: lost chunks are left out (not of arrays); 0: zeros */
-    uint8_t forget_dtype;     /* 1: the items of an array become plain bytes, "|S<itemsize>" */
+    uint8_t replaces;         /* 1: takes the place of what is there; default 0 */
     uint64_t offset;          /* of the damaged frame in its file */
     const b2c_limits *limits; /* NULL: the defaults */
     void *handle;             /* passed to the functions, which may be NULL; not 0: stop */
     int (*note)(void *handle, const b2c_repair_note *note);
     int (*progress)(void *handle, uint64_t done, uint64_t total); /* chunks */
+    /*
+     * Asked about an array whose shape is sound, with the damaged super-chunk, whose metalayers can
+     * be read.  Its items become plain bytes, "|S<itemsize>", where *is_known is set to 0.
+     */
+    int (*dtype)(void *handle, const b2c_schunk *damaged, int *is_known);
 } b2c_repair_params;
 
 B2C_API void b2c_repair_params_init(b2c_repair_params *params);
@@ -1121,8 +1126,9 @@ typedef struct b2c_repair_result {
 } b2c_repair_result;
 
 /*
- * b2c_repair() writes a new file or directory 'to', which must not exist, of all that is sound in
- * the damaged file or directory 'from', which is not changed.  Chunks that cannot be read, or
+ * b2c_repair() writes a new file or directory 'to' of all that is sound in the damaged file or
+ * directory 'from', which is not changed.  It is there whole or not at all; unless it replaces what
+ * is there, as in b2c_schunk_new(), there must be nothing.  Chunks that cannot be read, or
  * differ from their checksums, become zeros, so that others stay where they are; in frames of
  * variable chunk sizes they are left out unless the sizes of the others tell what is missing.
  * Without an index the chunks are found by their headers.
@@ -1135,7 +1141,8 @@ typedef struct b2c_repair_result {
  *   B2C_E_IO        err->field is "to" when that cannot be written, else 'from' cannot be read
  *   B2C_E_EXISTS, B2C_E_MEMORY, B2C_E_ARGUMENT
  *
- * After a failure there is nothing at 'to'.
+ * After a failure there is at 'to' what was there; or the new one, when only closing it failed and
+ * it has replaced that.
  */
 B2C_API B2C_MUST_USE b2c_status b2c_repair(const char *from, const char *to,
                                            const b2c_repair_params *params,

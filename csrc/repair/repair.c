@@ -174,6 +174,16 @@ static b2c_status forget_dtype(const b2i_grid *grid, b2i_meta *meta, b2c_error *
     return B2C_OK;
 }
 
+static b2c_status check_dtype(repair_job *j, const b2i_grid *grid, b2i_meta *meta, b2c_error *err)
+{
+    const b2c_repair_params *p = j->params;
+    int is_known = 1, why = p->dtype == NULL ? 0 : p->dtype(p->handle, j->found.s, &is_known);
+    if (why != 0) {
+        return b2i_fail_callback(err, NULL, why, "the dtype function failed");
+    }
+    return is_known ? B2C_OK : forget_dtype(grid, meta, err);
+}
+
 /* Of a frame damaged elsewhere: sizes that vary, one of which may follow from the others. */
 static b2c_status load_sizes(repair_job *j, b2c_error *err)
 {
@@ -200,7 +210,7 @@ static b2c_status plan_array(repair_job *j, b2i_meta *meta, b2c_error *err)
     j->is_array = true;
     j->nchunks = grid.chunk_total;
     j->size = grid.chunk_nbytes;
-    return j->params->forget_dtype ? forget_dtype(&grid, meta, err) : B2C_OK;
+    return check_dtype(j, &grid, meta, err);
 }
 
 /* What the last chunk decodes to: less than the others, where the size of all of them says so. */
@@ -409,6 +419,7 @@ static b2c_status create(repair_job *j, const char *to, b2c_error *err)
     b2c_schunk_params_init(&p);
     p.storage = j->params->storage;
     p.path = to;
+    p.replaces = 1;
     p.chunksize = j->size > 0 || now->chunksize == B2I_CHUNKSIZE_VAR ? (int64_t)j->size : -1;
     for (uint32_t i = 0; i < now->metas.n; i++) { /* the parser allows no more of them */
         names[i] = now->metas.v[i].name;
@@ -466,18 +477,31 @@ static b2c_status fill(repair_job *j, b2c_error *err)
     return b2i_schunk_commit(j->dst, err);
 }
 
+static b2c_status check_free(const char *to, b2c_error *err)
+{
+    b2i_at_path there;
+    B2I_TRY(b2i_fs_look(B2I_FS_CWD, to, &there, err));
+    return there.kind == B2I_NOTHING
+               ? B2C_OK
+               : b2i_fail(err, B2C_E_EXISTS, B2C_NO_OFFSET,
+                          "something is at the path of the new frame already");
+}
+
+/* It has no path before its first commit, the one of all chunks. */
 static b2c_status write_new(repair_job *j, const char *to, b2c_error *err)
 {
+    B2I_TRY(j->params->replaces ? B2C_OK : check_free(to, err));
     B2I_TRY(create(j, to, err));
     b2c_status st = fill(j, err);
-    if (st == B2C_OK) {
-        j->result.nchunks = j->dst->now.nchunks;
-        st = b2i_schunk_close(j->dst, err);
-    } else {
-        b2i_schunk_abandon(j->dst);
-    }
-    j->dst = NULL;
     if (st != B2C_OK) {
+        b2i_schunk_abandon(j->dst);
+        j->dst = NULL;
+        return st;
+    }
+    j->result.nchunks = j->dst->now.nchunks;
+    st = b2i_schunk_close(j->dst, err);
+    j->dst = NULL;
+    if (st != B2C_OK && !j->params->replaces) {
         b2i_schunk_remove(j->params->storage, to);
     }
     return st;

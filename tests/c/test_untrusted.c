@@ -560,8 +560,20 @@ static void test_repair_of_names(void)
     }
 }
 
+static int know_nothing(void *handle, const b2c_schunk *damaged, int *is_known)
+{
+    b2c_nd nd = { .size = sizeof nd };
+    const void *dtype;
+    size_t n;
+    CHECK_EQ(b2c_nd_open(damaged, &nd, &dtype, &n, &err), B2C_OK);
+    CHECK_EQ(nd.itemsize, 6);
+    *is_known = 0;
+    return *(int *)handle;
+}
+
 static void test_repair_of_dtype(void)
 {
+    int why = 5;
     static const b2c_nd nd = { sizeof nd, 1, 6, { 5 }, { 5 }, { 5 } };
     const char *from = path_of("array"), *to = path_of("plain");
     uint8_t items[30] = { 1, 2, 3 }, meta[200];
@@ -573,7 +585,11 @@ static void test_repair_of_dtype(void)
     CHECK_EQ(b2c_nd_append_chunks(s, ctx, &nd, 0, 1, items, sizeof items, &err), B2C_OK);
     CHECK_EQ(b2c_schunk_close(s, &err), B2C_OK);
     b2c_repair_params_init(&p);
-    p.forget_dtype = 1;
+    p.handle = &why;
+    p.dtype = know_nothing;
+    CHECK_EQ(b2c_repair(from, to, &p, &result, &err), B2C_E_CALLBACK);
+    CHECK_EQ(err.sys_errno, 5);
+    why = 0;
     CHECK_EQ(b2c_repair(from, to, &p, &result, &err), B2C_OK);
     CHECK_EQ(b2c_schunk_open(to, 0, B2C_OPEN_READ, NULL, &s, &err), B2C_OK);
     CHECK_EQ(b2c_schunk_meta_get(s, "b2nd", meta, sizeof meta, &n, &err), B2C_OK);
