@@ -5,6 +5,7 @@ SPDX-License-Identifier: BSD-3-Clause
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import shutil
@@ -12,6 +13,8 @@ import tempfile
 
 from .errors import ParameterError
 from .params import folder_of, to_path
+
+_INDEX = "chunks.b2frame"
 
 
 def remove_urlpath(path: str | bytes | os.PathLike[str] | None) -> None:
@@ -30,14 +33,30 @@ def remove_urlpath(path: str | bytes | os.PathLike[str] | None) -> None:
         os.remove(name)
         return
     try:
-        shutil.rmtree(name)
+        _remove_folder(name)
     except OSError as exc:  # which may name a file in it without saying where
         raise OSError(exc.errno, exc.strerror, name) from None
 
 
+def _remove_folder(name: str) -> None:
+    """At once for who opens it; what a failure leaves goes when a new one takes its path."""
+    aside = name.rstrip("/") + ".b2new"
+    with contextlib.suppress(OSError):
+        if not os.path.lexists(aside):
+            os.rename(name, aside)
+            name = aside
+    for entry in sorted(os.listdir(name), key=_INDEX.__eq__):  # without its index it would not be known again
+        path = os.path.join(name, entry)
+        if os.path.isdir(path) and not os.path.islink(path):
+            shutil.rmtree(path)
+        else:
+            os.unlink(path)
+    os.rmdir(name)
+
+
 def is_sparse_frame(name: str) -> bool:
     """Whether the directory has the index file of one."""
-    return os.path.exists(os.path.join(name, "chunks.b2frame"))
+    return os.path.exists(os.path.join(name, _INDEX))
 
 
 def check_removable(name: str) -> None:
