@@ -135,6 +135,8 @@ def test_parameters_have_their_names_and_places(owner):
     for name, theirs, ours in functions_of_both(
         *(getattr(lib, owner) if owner else lib for lib in (blosc2, b2))
     ):
+        if name == "Storage" and not hasattr(theirs, "locking"):
+            continue  # of releases that had its last parameter in another place
         (their_placed, their_named), (placed, named) = told_of(theirs), told_of(ours)
         pairs = list(zip(their_placed, placed, strict=False))
         assert len(pairs) == len(their_placed) and all(t[0] == o[0] for t, o in pairs), name
@@ -192,7 +194,11 @@ def test_runs_end_with_the_array():
         b2.arange(95, chunks=(20,)).get_1d_span_numpy(np.zeros(4, "i8"), 4, 12, 4)
 
 
-@BOTH
+# Older releases of Python-Blosc2 do not have it.
+OF_ITEMS = pytest.mark.parametrize("lib", [x for x in (b2, blosc2) if hasattr(x.NDArray, "get_sparse_numpy")])
+
+
+@OF_ITEMS
 @pytest.mark.parametrize("coords", [[59, 0, 33, 33], np.array([12], "u2"), np.zeros(0, "i8")])
 def test_single_items(lib, coords):
     a, out = array_of(lib), np.full(len(coords), -1, "i4")
@@ -200,7 +206,7 @@ def test_single_items(lib, coords):
     np.testing.assert_array_equal(out, ITEMS.reshape(-1)[np.asarray(coords, int)])
 
 
-@BOTH
+@OF_ITEMS
 @pytest.mark.parametrize("coord", [-1, 1000])
 def test_single_items_that_are_not_there(lib, coord):
     with pytest.raises(RuntimeError):
