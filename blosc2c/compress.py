@@ -88,10 +88,13 @@ def _encode_large(src: Buffer, cparams: Any, nthreads: int) -> bytes:
 
 def _decode_new(src: Buffer, nthreads: int) -> bytes:
     data = calls.decompress(src)
-    if type(data) is bytes:
-        return data
+    return data if type(data) is bytes else _decode_long(src, data, nthreads)
+
+
+def _decode_long(src: Buffer, found: Any, nthreads: int) -> bytes:
+    """Decompress what calls.decompress() has not decoded, and gave `found` for."""
     chunk = in_buffer(src)
-    nbytes = check_result(_check_found(src, data))
+    nbytes = check_result(_check_found(src, found))
     return _ffi.cut_bytes(nbytes, lambda dst: _decode_large(chunk, dst, nbytes, nthreads))
 
 
@@ -256,6 +259,9 @@ def decompress2(
     As decompress(); TypeError for unknown keywords.
     """
     if nthreads is None and not kwargs:
+        if dst is None:  # without another call of Python, which takes a tenth of a short one's time
+            data = calls.decompress(src)
+            return data if type(data) is bytes else _decode_long(src, data, dparams_dflts["nthreads"])
         nthreads = dparams_dflts["nthreads"]
     elif kwargs or not (type(nthreads) is int and 0 < nthreads <= _ffi.MAX_NTHREADS):
         nthreads = _nthreads_of(nthreads, kwargs)
