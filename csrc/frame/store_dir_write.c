@@ -208,11 +208,12 @@ static b2c_status sync_name(b2i_dir_store *d, b2c_error *err)
 /* Puts all of a committed state on the medium, whose index may be somebody else's by now. */
 static b2c_status sync_all(b2i_dir_store *d, b2c_error *err)
 {
-    if (d->has_others || !d->base.ops->is_current(&d->base)) {
+    if (!d->has_others) {
+        B2I_TRY(sync_own(d, err)); /* which takes long, before the look at what others do */
+    }
+    if (d->has_others || check_ours(d, NULL) != B2C_OK) {
         B2I_TRY(sync_chunks(d, 0, err));
         d->has_others = false;
-    } else {
-        B2I_TRY(sync_own(d, err));
     }
     B2I_TRY(sync_file(d, B2I_DIR_INDEX_NAME, err));
     B2I_TRY(b2i_fs_dir_sync(d->dir, err));
