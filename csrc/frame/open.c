@@ -296,7 +296,7 @@ b2c_status b2i_schunk_reopen(const b2c_schunk *s, b2c_schunk **out, b2c_error *e
     store->checksums = s->store->checksums;
     store->verifies = s->store->verifies;
     store->durability = s->store->durability;
-    store->is_named = s->store->is_named;
+    store->is_named = s->store->is_named && store->ops->is_same(store, s->store);
     store->failed = s->store->failed;
     return B2C_OK;
 }

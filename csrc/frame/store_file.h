@@ -148,6 +148,9 @@ b2c_status b2i_file_start_draft(b2i_file_store *f, b2c_error *err);
 /* Gives the draft the name of the frame. */
 b2c_status b2i_file_publish_draft(b2i_file_store *f, bool seal, b2c_error *err);
 
+/* Puts the path on the medium, once: whoever gave it to the file may not have done so. */
+b2c_status b2i_file_sync_name(b2i_file_store *f, b2c_error *err);
+
 /* Removes files that a writer which was killed has left beside the frame. */
 void b2i_file_tidy(const b2i_file_store *f);
 

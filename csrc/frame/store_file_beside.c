@@ -32,6 +32,15 @@ static b2c_status has_its_place(const b2i_file_store *f, bool *has, b2c_error *e
                              : b2i_io_is_at(io, f->path, has, err);
 }
 
+b2c_status b2i_file_sync_name(b2i_file_store *f, b2c_error *err)
+{
+    if (f->path != NULL && !f->base.is_named && !f->base.is_unborn) {
+        B2I_TRY(b2i_fs_parent_sync(f->path, err));
+        f->base.is_named = true;
+    }
+    return B2C_OK;
+}
+
 /* Gives io, the file at 'from', the name of the frame. */
 static b2c_status publish(b2i_file_store *f, b2i_io *io, const char *from, bool seal,
                           b2c_error *err)
@@ -51,7 +60,8 @@ static b2c_status publish(b2i_file_store *f, b2i_io *io, const char *from, bool 
     }
     B2I_TRY(b2i_fs_copy_mode(f->path, from, err));
     B2I_TRY(b2i_fs_rename(B2I_FS_CWD, from, f->path, err));
-    return seal ? b2i_fs_parent_sync(f->path, err) : B2C_OK;
+    f->base.is_named = false;
+    return seal ? b2i_file_sync_name(f, err) : B2C_OK;
 }
 
 /* Closes io, which did not become the frame, and removes it from its path. */
@@ -200,7 +210,7 @@ b2c_status b2i_file_rewrite(b2i_file_store *f, b2c_schunk *s, bool seal, b2c_err
     b2c_status st = write_beside(f, s, &plan, seal, &io, err);
     if (st == B2C_OK) {
         adopt(f, s, &plan, io);
-        st = seal ? b2i_fs_parent_sync(f->path, err) : B2C_OK;
+        st = seal ? b2i_file_sync_name(f, err) : B2C_OK;
     }
     b2i_frame_plan_free(&plan);
     return st;

@@ -492,16 +492,6 @@ static b2c_status commit(b2i_file_store *f, b2c_schunk *s, bool seal, b2c_error 
     return st;
 }
 
-/* Once: whoever made the file may not have done so. */
-static b2c_status sync_name(b2i_file_store *f, b2c_error *err)
-{
-    if (f->path != NULL && !f->base.is_named && !f->base.is_unborn) {
-        B2I_TRY(b2i_fs_parent_sync(f->path, err));
-        f->base.is_named = true;
-    }
-    return B2C_OK;
-}
-
 /* Whether a commit may wait: because recovery finds what the edit has stored. */
 static bool may_wait(b2i_file_store *f, const b2c_schunk *s, b2i_commit_kind kind)
 {
@@ -526,7 +516,7 @@ b2c_status b2i_file_commit(b2i_store *store, b2c_schunk *s, b2i_commit_kind kind
     if (kind != B2I_COMMIT_FLUSH) {
         f->is_dirty = true;
         f->pending += B2I_EDIT_PENDING;
-        B2I_TRY(b2i_file_syncs(f) ? sync_name(f, err) : B2C_OK);
+        B2I_TRY(b2i_file_syncs(f) ? b2i_file_sync_name(f, err) : B2C_OK);
     }
     bool waits = may_wait(f, s, kind);
     if (!f->was_logged) {

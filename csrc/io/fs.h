@@ -61,7 +61,10 @@ b2c_status b2i_fs_remove_all(int dir, const char *path, const char *last, b2c_er
 
 /* Makes names created, renamed and removed in a directory durable. */
 b2c_status b2i_fs_dir_sync(int dir, b2c_error *err);
-/* The same for the directory that holds an open directory, and for the one that holds 'path'. */
+/*
+ * The same for the directory that holds an open directory, and for the one that holds 'path'; with
+ * its whole file system where it may be used, but not opened.
+ */
 b2c_status b2i_fs_dir_parent_sync(int dir, b2c_error *err);
 b2c_status b2i_fs_parent_sync(const char *path, b2c_error *err);
 /*

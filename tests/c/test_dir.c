@@ -405,12 +405,15 @@ static void test_flush(void)
 {
     const char *path = path_of("flush");
     char name[300];
-    b2c_schunk *s;
+    b2c_schunk *s, *other;
     make_frame(path, 3);
     CHECK_EQ(b2c_schunk_open(path, 0, B2C_OPEN_UPDATE, NULL, &s, &err), B2C_OK);
     CHECK_EQ(flush(s), 3);
     CHECK_EQ(flush(s), 0);
-    CHECK_EQ(add_chunk(path), B2C_OK);
+    CHECK_EQ(b2c_schunk_open(path, 0, B2C_OPEN_UPDATE, NULL, &other, &err), B2C_OK);
+    CHECK_EQ(b2c_schunk_append(other, ctx, data, CHUNK, &err), B2C_OK);
+    CHECK_EQ(flush(s), 4); /* though no index names it yet */
+    CHECK_EQ(b2c_schunk_close(other, &err), B2C_OK);
     print_path(name, sizeof name, "%s/00000010.chunk", path);
     CHECK_EQ(mkdir(name, 0777), 0);
     print_path(name, sizeof name, "%s/00000011.chunk", path);
@@ -460,6 +463,83 @@ static void test_name(void)
     }
 }
 
+/* What compact() puts at the path, here or elsewhere, without waiting for the medium. */
+static void test_new_name(void)
+{
+    const int mode = B2C_OPEN_UPDATE | B2C_OPEN_LOCK;
+    const char *path = path_of("renamed");
+    b2c_schunk *s, *other, *by[2];
+    CHECK_EQ(replace(B2C_STORAGE_FILE, path), B2C_OK);
+    CHECK_EQ(b2c_schunk_open(path, 0, mode, NULL, &s, &err), B2C_OK);
+    CHECK_EQ(b2c_schunk_open(path, 0, mode, NULL, &other, &err), B2C_OK);
+    CHECK_EQ(b2c_schunk_set_durability(s, B2C_DURABILITY_COMMIT, &err), B2C_OK);
+    CHECK_EQ(b2c_schunk_append(s, ctx, data, CHUNK, &err), B2C_OK);
+    by[0] = s;
+    by[1] = other;
+    for (int i = 0; i < 2; i++) {
+        CHECK_EQ(b2c_schunk_set_durability(s, B2C_DURABILITY_PROCESS, &err), B2C_OK);
+        CHECK_EQ(b2c_schunk_compact(by[i], &err), B2C_OK);
+        CHECK_EQ(b2c_schunk_set_durability(s, B2C_DURABILITY_COMMIT, &err), B2C_OK);
+        b2i_io_hook = count_names;
+        nnamed = 0;
+        CHECK_EQ(b2c_schunk_append(s, ctx, data, CHUNK, &err), B2C_OK);
+        CHECK_EQ(nnamed, 1);
+        b2i_io_hook = NULL;
+    }
+    CHECK_EQ(b2c_schunk_close(other, &err), B2C_OK);
+    CHECK_EQ(b2c_schunk_close(s, &err), B2C_OK);
+    check_chunks(path, 4);
+}
+
+static unsigned nsynced_all;
+
+static int count_all(b2i_io_event *e)
+{
+    nsynced_all += e->call == B2I_CALL_SYNC_ALL;
+    return 0;
+}
+
+/* Whose names cannot be put on the medium alone, as the directory cannot be opened. */
+static void test_hidden_name(void)
+{
+    enum { NOBODY = 65534 };
+    char in[280], path[300];
+    const bool is_root = geteuid() == 0;
+    print_path(in, sizeof in, "%s", path_of("hidden"));
+    CHECK_EQ(mkdir(in, 0777), 0);
+    CHECK_EQ(chmod(in, 0777), 0);
+    CHECK_EQ(chmod(dir, 0711), 0);
+    CHECK(!is_root || seteuid(NOBODY) == 0);
+    for (uint8_t kind = B2C_STORAGE_FILE; kind <= B2C_STORAGE_DIR; kind++) {
+        print_path(path, sizeof path, "%s/%d", in, kind);
+        CHECK_EQ(replace(kind, path), B2C_OK);
+    }
+    CHECK(!is_root || seteuid(0) == 0);
+    CHECK_EQ(chmod(in, 0311), 0);
+    CHECK(!is_root || seteuid(NOBODY) == 0);
+    for (uint8_t kind = B2C_STORAGE_FILE; kind <= B2C_STORAGE_DIR; kind++) {
+        b2c_schunk *s;
+        print_path(path, sizeof path, "%s/%d", in, kind);
+        CHECK_EQ(b2c_schunk_open(path, 0, B2C_OPEN_UPDATE, NULL, &s, &err), B2C_OK);
+        CHECK_EQ(b2c_schunk_set_durability(s, B2C_DURABILITY_COMMIT, &err), B2C_OK);
+        b2i_io_hook = count_all;
+        nsynced_all = 0;
+        b2c_status st = b2c_schunk_append(s, ctx, data, CHUNK, &err);
+        if (st == B2C_OK) {
+            CHECK_EQ(nsynced_all, 1);
+            CHECK_EQ(b2c_schunk_flush(s, &err), B2C_OK);
+            CHECK_EQ(nsynced_all, 2);
+        } else { /* not known to work in this file system */
+            CHECK_EQ(st, B2C_E_IO);
+            CHECK_EQ(err.sys_errno, EACCES);
+        }
+        b2i_io_hook = NULL;
+        b2c_schunk_free(s);
+    }
+    CHECK(!is_root || seteuid(0) == 0);
+    CHECK_EQ(chmod(in, 0777), 0);
+}
+
 int main(void)
 {
     CHECK(mkdtemp(dir) != NULL);
@@ -478,6 +558,8 @@ int main(void)
     test_no_looking();
     test_flush();
     test_name();
+    test_new_name();
+    test_hidden_name();
     test_what_stays();
     b2c_ctx_free(ctx);
     CHECK_EQ(remove_path(dir), 0);
