@@ -85,7 +85,7 @@ b2c_status b2i_dir_put(b2i_store *store, b2i_span chunk, const b2i_redo *redo, b
     uint8_t bytes[B2I_REDO_LEN];
     char name[B2I_DIR_NAME_LEN + 1];
     b2i_io *io;
-    bool logs = redo->kind == B2I_REDO_APPEND && d->has_log;
+    bool logs = redo->kind == B2I_REDO_APPEND && d->has_log && !syncs(d); /* that commits each */
     if (d->next > B2I_DIR_MAX_NUMBER) {
         return b2i_fail_sizes(err, B2C_E_LIMIT, B2C_NO_OFFSET,
                               "the directory has no more numbers for chunk files; a copy has",

@@ -431,6 +431,25 @@ static void test_flush(void)
     check_chunks(path, 6);
 }
 
+/* At "commit", an append whose index could not be stored is not there for those who open it. */
+static void test_failed_commit(void)
+{
+    const char *path = path_of("failed");
+    b2c_schunk *s;
+    make_frame(path, 3);
+    for (int i = 0; i < 2; i++) {
+        CHECK_EQ(b2c_schunk_open(path, 0, B2C_OPEN_UPDATE, NULL, &s, &err), B2C_OK);
+        CHECK_EQ(b2c_schunk_set_durability(s, B2C_DURABILITY_COMMIT, &err), B2C_OK);
+        start_failing(i == 0 ? B2I_CALL_RENAME : B2I_CALL_DIR_SYNC,
+                      i == 0 ? B2I_DIR_INDEX_TMP : "..", ENOSPC);
+        check_failed(b2c_schunk_append(s, ctx, data, CHUNK, &err));
+        CHECK_EQ(b2c_schunk_close(s, &err), B2C_OK);
+        check_chunks(path, 3);
+    }
+    CHECK_EQ(add_chunk(path), B2C_OK);
+    check_chunks(path, 4);
+}
+
 static unsigned nnamed;
 
 static int count_names(b2i_io_event *e)
@@ -557,6 +576,7 @@ int main(void)
     test_lock_name();
     test_no_looking();
     test_flush();
+    test_failed_commit();
     test_name();
     test_new_name();
     test_hidden_name();
