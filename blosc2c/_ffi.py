@@ -299,41 +299,33 @@ def out_buffer(dst: Buffer, name: str = "dst") -> Any:
 
 
 raw_memory = ffi.new_allocator(should_clear_after_alloc=False)
-# Results up to this are copied from scratch memory: calling CPython for a bytes object that is cut
-# takes 5 us more, as long as copying 64 kB does.
+# Results up to this are copied from scratch memory, which takes no longer.
 SMALL_NBYTES = 1 << 16
 HEADER_NBYTES: int = lib.B2C_HEADER_LEN
+_MAY_FILL = sys.implementation.name == "cpython"  # elsewhere bytes objects move
 _HUGE_NBYTES = 1 << 22  # results from this on are worth pages of 2 MB
 
-if sys.implementation.name == "cpython":
-    import ctypes  # numpy has it already
 
-    # Bytes objects that are not filled with zeros first, and that can be cut to the size needed.
-    # Nobody else has seen them while C writes into them; they are longer than those CPython shares.
-    _new_bytes: Any = ctypes.pythonapi.PyBytes_FromStringAndSize
-    _new_bytes.restype, _new_bytes.argtypes = ctypes.py_object, (ctypes.c_char_p, ctypes.c_ssize_t)
-    _resize_bytes: Any = ctypes.pythonapi._PyBytes_Resize
-    _resize_bytes.argtypes = (ctypes.POINTER(ctypes.c_void_p), ctypes.c_ssize_t)
-    _take, _drop = ctypes.pythonapi.Py_IncRef, ctypes.pythonapi.Py_DecRef
-    _take.argtypes = _drop.argtypes = (ctypes.py_object,)
-    _take.restype = _drop.restype = None
-else:
-    _new_bytes = None
+def _filled(room: int, fill: Callable[[Any], int]) -> bytes:
+    """A large bytes object of what `fill(char *)` writes into `room` bytes and returns the length of."""
 
+    def fill_it(out: bytes) -> int:
+        if room >= _HUGE_NBYTES:
+            lib.b2c_advise_huge_pages(out, room)
+        return fill(out)
 
-def _empty_bytes(nbytes: int) -> Any:
-    out = _new_bytes(None, nbytes)
-    if nbytes >= _HUGE_NBYTES:
-        lib.b2c_advise_huge_pages(out, nbytes)
-    return out
+    return bytes(calls.filled(room, fill_it))
 
 
 def bytes_from(nbytes: int, fill: Callable[[Any], None]) -> bytes:
     """A bytes object of `nbytes` whose memory `fill(char *)` writes."""
-    if nbytes > SMALL_NBYTES and _new_bytes is not None:
-        out = _empty_bytes(nbytes)
+
+    def fill_all(out: Any) -> int:
         fill(ffi.from_buffer(out))
-        return bytes(out)
+        return nbytes
+
+    if nbytes > SMALL_NBYTES and _MAY_FILL:
+        return _filled(nbytes, fill_all)
     scratch = raw_memory("char[]", max(nbytes, 1))
     fill(scratch)
     return bytes(ffi.buffer(scratch, nbytes))
@@ -341,20 +333,10 @@ def bytes_from(nbytes: int, fill: Callable[[Any], None]) -> bytes:
 
 def cut_bytes(room: int, fill: Callable[[Any], int]) -> bytes:
     """A bytes object of what `fill(char *)` writes into `room` bytes and returns the length of."""
-    if room <= SMALL_NBYTES or _new_bytes is None:
-        scratch = raw_memory("char[]", max(room, 1))
-        return bytes(ffi.buffer(scratch, fill(scratch)))
-    out = _empty_bytes(room)
-    nbytes = fill(out)
-    if nbytes < room:
-        # A number, for an object of ctypes would keep the address that the bytes had before.
-        address = ctypes.c_void_p(id(out))
-        _take(out)
-        del out  # that reference must be the only one
-        _resize_bytes(ctypes.byref(address), nbytes)
-        out = ctypes.cast(address, ctypes.py_object).value
-        _drop(out)
-    return bytes(out)
+    if room > SMALL_NBYTES and _MAY_FILL:
+        return _filled(room, fill)
+    scratch = raw_memory("char[]", max(room, 1))
+    return bytes(ffi.buffer(scratch, fill(scratch)))
 
 
 def sized_bytes(

@@ -46,13 +46,9 @@ MAX_SECONDS = 10  # of reading again what changes meanwhile
 MIN_PAUSE, MAX_PAUSE = 5e-5, 1e-3  # seconds between two looks whether others have left
 
 
-def _free_left(out: Any, _free: Any = lib.b2c_schunk_free) -> None:
-    _free(out[0])
-
-
 def new_out() -> Any:
     """A b2c_schunk ** for C to fill and a Handle to take from; what is never taken is freed with it."""
-    return ffi.gc(ffi.new(_OUT), _free_left)
+    return ffi.gc(ffi.new(_OUT), lib.b2i_free_left)
 
 
 # Plain dictionaries of weak references, from which handles take themselves: a WeakValueDictionary
@@ -131,7 +127,7 @@ class Handle:
         ptr = out[0]
         self._address = address_of(ptr)
         self._ptr = calls.take_over(ffi.gc, ptr, lib.b2c_schunk_free, address_of(out))
-        ffi.gc(out, None)  # in _free_left() what a handler raises would be lost
+        ffi.gc(out, None)
         self._filled: dict[int, int] = {}  # how many damaged chunks there were before each of them
         self._followers: dict[int, weakref.ref[Any]] = {}  # by id(); a WeakSet takes far longer
         self._views = _Views()
@@ -234,7 +230,9 @@ class Handle:
                     self._update()  # an exception may have kept the last writer from it
                     path = self.locks
                     if path is not None:
-                        mark = ffi.gc(ffi.new(_HOLD), functools.partial(lib.b2i_turn_let_go, ptr, self.turn))
+                        hold = ffi.new(_HOLD)
+                        leave_it = functools.partial(self.calls.let_go, address_of(hold), address_of(ptr))
+                        mark = ffi.gc(hold, leave_it)
                         if not self._look_anew(ffi.new("int *"), path, lib.b2i_turn_hold, self.turn, mark):
                             mark = None
                     while mark is None and path is None:
@@ -245,11 +243,11 @@ class Handle:
                             pause = _wait(pause)
                 if mark is None:
                     pause = _wait(pause)
+            leave: Callable[..., None] = mark.__exit__
         except BaseException:  # whose traceback has this frame
             if mark is not None:
                 mark.__exit__(None, None, None)
             raise
-        leave: Callable[..., None] = mark.__exit__
         return leave
 
     def _let_writers_go_first(self) -> None:

@@ -378,6 +378,20 @@ static PyObject *shapes(PyObject *module, PyObject *address)
                          new_tuple(nd->ndim, blocks));
 }
 
+/* (address of a b2i_hold, of the super-chunk, its owner): ends it, for which no memory is needed */
+static PyObject *let_go(PyObject *o, PyObject *const *args, Py_ssize_t nargs)
+{
+    b2i_hold *hold = nargs == 3 ? PyLong_AsVoidPtr(args[0]) : NULL;
+    b2c_schunk *schunk = hold != NULL ? PyLong_AsVoidPtr(args[1]) : NULL;
+    if (schunk == NULL) {
+        return PyErr_Occurred() ? NULL : PyErr_Format(PyExc_TypeError, "addresses are needed");
+    }
+    PyThreadState *state = PyEval_SaveThread();
+    b2i_turn_let_go(schunk, ((b2i_calls *)o)->turn, hold);
+    PyEval_RestoreThread(state);
+    Py_RETURN_NONE;
+}
+
 /* ---- The type and the module --------------------------------------------- */
 
 /* (owner, address): of a b2i_turn */
@@ -413,6 +427,7 @@ static void free_calls(PyObject *o)
 
 static PyMethodDef methods[] = {
     { "get_chunk", get_chunk, METH_O, NULL },
+    { "let_go", FAST(let_go) },
     { "to_cframe", to_cframe, METH_NOARGS, NULL },
     { "decompress_chunk", FAST(decompress_chunk) },
     { "items", FAST(items) },
@@ -507,6 +522,35 @@ static PyObject *take_over(PyObject *module, PyObject *const *args, Py_ssize_t n
     return owned;
 }
 
+/*
+ * (room, fill): a bytes object of what fill(it) writes into 'room' bytes, which are not filled with
+ * zeros first, and returns the number of.  Nobody else sees it before.
+ */
+static PyObject *filled(PyObject *module, PyObject *const *args, Py_ssize_t nargs)
+{
+    (void)module;
+    Py_ssize_t room = nargs == 2 ? PyLong_AsSsize_t(args[0]) : -1;
+    if (room < 0) {
+        return PyErr_Occurred() ? NULL : PyErr_Format(PyExc_TypeError, "room and fill are needed");
+    }
+    PyObject *bytes = PyBytes_FromStringAndSize(NULL, room);
+    PyObject *given = bytes != NULL ? PyObject_CallFunctionObjArgs(args[1], bytes, NULL) : NULL;
+    Py_ssize_t len = given != NULL ? PyLong_AsSsize_t(given) : -1;
+    Py_XDECREF(given);
+    if (len < 0 || len > room) {
+        Py_CLEAR(bytes);
+        return PyErr_Occurred() ? NULL : PyErr_Format(PyExc_ValueError, "not a length of these");
+    }
+    if (len < room && Py_REFCNT(bytes) == 1) {
+        (void)_PyBytes_Resize(&bytes, len); /* NULL when that fails */
+    } else if (len < room) {                /* a debugger may keep what fill() was called with */
+        PyObject *cut = PyBytes_FromStringAndSize(PyBytes_AsString(bytes), len);
+        Py_DECREF(bytes);
+        bytes = cut;
+    }
+    return bytes;
+}
+
 static int fill_module(PyObject *module)
 {
     PyObject *type = PyType_FromSpec(&calls_spec);
@@ -522,6 +566,7 @@ static PyMethodDef functions[] = {
     { "decompress", FAST(b2i_decompress) },
     { "shapes", shapes, METH_O, NULL },
     { "take_over", FAST(take_over) },
+    { "filled", FAST(filled) },
     { "wants_lock", wants_lock, METH_NOARGS, NULL },
     { "set_default_limits", set_default_limits, METH_VARARGS, NULL },
     { NULL, NULL, 0, NULL },

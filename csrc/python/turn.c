@@ -113,6 +113,11 @@ int b2i_turn_hold(b2c_schunk *schunk, b2i_turn *turn, b2i_hold *hold, int *chang
     return (int)st;
 }
 
+void b2i_free_left(b2c_schunk **left)
+{
+    b2c_schunk_free(*left);
+}
+
 /* Nobody has edited while the file was held for reading: there is nothing that could fail. */
 void b2i_turn_let_go(b2c_schunk *schunk, b2i_turn *turn, b2i_hold *hold)
 {

@@ -51,6 +51,9 @@ int b2i_turn_look(b2i_turn *turn);
 /* b2c_schunk_info_get() */
 int b2i_turn_info(b2i_turn *turn, b2c_schunk_info *info);
 
+/* What C has filled in, but nobody has taken: for cffi to call where Python code might fail. */
+void b2i_free_left(b2c_schunk **left);
+
 /*
  * A reader takes the lock file, when nobody else has it yet by b2c_schunk_lock(); of readers that
  * come one waits for the other.  b2i_turn_let_go() may be called at any time, by any thread, also
