@@ -299,7 +299,7 @@ def out_buffer(dst: Buffer, name: str = "dst") -> Any:
 
 
 raw_memory = ffi.new_allocator(should_clear_after_alloc=False)
-# Results up to this are copied from scratch memory, which takes no longer.
+# Results up to this are copied from scratch memory.
 SMALL_NBYTES = 1 << 16
 HEADER_NBYTES: int = lib.B2C_HEADER_LEN
 _MAY_FILL = sys.implementation.name == "cpython"  # elsewhere bytes objects move
