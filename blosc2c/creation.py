@@ -56,7 +56,6 @@ if TYPE_CHECKING:
     from ._ffi import Buffer
 
 _OWN_FACTS = {"dtype", *PARTS}  # of an array
-_SMALL_TYPESIZE = 255  # chunk headers tell no larger one, so values beyond it cannot be repeated
 
 # ---- From other arrays -----------------------------------------------------
 
@@ -277,10 +276,8 @@ def _uniform(shape: Any, value: Array, kwargs: Mapping[str, Any]) -> NDArray:
             return
         if not any(item):
             _fill_special(new, SpecialValue.ZERO)
-        elif len(item) <= _SMALL_TYPESIZE:
-            _fill_special(new, SpecialValue.VALUE, item)
         else:
-            fill_from(new, np.broadcast_to(value, new.shape))
+            _fill_special(new, SpecialValue.VALUE, item)
 
     return build(shape, value.dtype, kwargs, fill)
 

@@ -131,6 +131,13 @@ static bool repeats(b2i_span src, size_t len)
     return src.n % len == 0 && src.n > len && memcmp(src.p, src.p + len, src.n - len) == 0;
 }
 
+/* python-blosc2 up to 3.0 repeats only the first byte of items that are larger than a header can
+ * say. */
+static bool is_item_for_all(const uint8_t *item, size_t len)
+{
+    return len <= UINT8_MAX || repeats(b2i_span_of(item, len), 1);
+}
+
 /* A special chunk of kind value, or zero when the item is NULL. */
 static b2c_status put_repeated(const b2i_plan *p, const uint8_t *item, uint8_t *dst, size_t dst_cap,
                                size_t *dst_len, b2c_error *err)
@@ -155,8 +162,9 @@ static b2c_status put_special(const b2i_plan *p, uint8_t *dst, size_t dst_cap, s
 {
     bool is_zero = p->src.p[0] == 0 && repeats(p->src, 1);
     *dst_len = 0;
-    if (!is_zero &&
-        (b2i_pipeline_is_lossy(&p->pipeline) || !repeats(p->src, p->cparams->typesize))) {
+    const size_t len = p->cparams->typesize;
+    if (!is_zero && (b2i_pipeline_is_lossy(&p->pipeline) || !repeats(p->src, len) ||
+                     !is_item_for_all(p->src.p, len))) {
         return B2C_OK;
     }
     return put_repeated(p, is_zero ? NULL : p->src.p, dst, dst_cap, dst_len, err);
@@ -580,7 +588,8 @@ b2c_status b2i_chunk_encode_repeated(const b2c_cparams *cparams, const uint8_t *
     const size_t len = (size_t)cparams->typesize;
     bool is_zero = item[0] == 0 && (len == 1 || repeats(b2i_span_of(item, len), 1));
     if (cparams->clevel == 0 || nbytes == len ||
-        (!is_zero && (is_padded || b2i_pipeline_is_lossy(&p.pipeline)))) {
+        (!is_zero &&
+         (is_padded || b2i_pipeline_is_lossy(&p.pipeline) || !is_item_for_all(item, len)))) {
         return B2C_OK;
     }
     return put_repeated(&p, is_zero ? NULL : item, dst, dst_cap, dst_len, err);

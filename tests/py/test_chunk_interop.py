@@ -465,6 +465,29 @@ def test_special_chunks_of_the_reference():
             assert b2.decompress2(chunk) == want
 
 
+@pytest.mark.parametrize("typesize", [4, 255, 256, 300, 4096])
+def test_repeated_items_that_old_releases_read_too(typesize):
+    """Up to 3.0 the reference takes the first byte of larger items for all of them."""
+    case = {"codec": "LZ4", "clevel": 5, "typesize": typesize, "filters": (1,), "splitmode": 3}
+    for item in (b"\7" * typesize, (b"ab" * typesize)[:typesize]):
+        is_value = typesize <= 255 or len(set(item)) == 1
+        chunk = ours(case, item * 60)
+        assert spec.header(chunk).special == (3 if is_value else 0)
+        assert b2.decompress2(chunk) == their_decompress(chunk) == item * 60
+
+        a = b2.zeros((60,), dtype=f"S{typesize}", chunks=(20,), blocks=(10,))
+        a[:] = item
+        assert {spec.header(a.schunk.get_chunk(n)).special for n in range(3)} == {3 if is_value else 0}
+        assert (a[:] == item).all()
+
+        a = b2.full((60,), item, chunks=(20,), blocks=(10,), dtype=f"S{typesize}")
+        assert {len(a.schunk.get_chunk(n)) for n in range(3)} == {
+            32 + typesize
+        }  # as the reference makes them
+        assert (a[:] == item).all()
+        assert (blosc2.ndarray_from_cframe(a.to_cframe())[:] == item).all()
+
+
 # ---- the shape of chunks ----
 
 
