@@ -40,15 +40,6 @@ def library(tmp_path_factory) -> str:
 
 
 @pytest.mark.parametrize("kind", ["memory", "short", "kill", "EIO", "ENOSPC", "EINTR", "EMFILE"])
-def test_each_call_fails(tmp_path, library: str, kind: str) -> None:
+def test_each_call_fails(library: str, try_cases, kind: str) -> None:
     stride = max(1, EVERY // 6) if kind == "kill" else EVERY
-    run = subprocess.run(
-        [sys.executable, str(HERE / "fault_cases.py"), str(tmp_path), kind, str(stride)],
-        env={**os.environ, "LD_PRELOAD": library},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        check=False,
-        cwd=tmp_path,
-    )
-    assert run.returncode == 0, run.stdout[-6000:]
+    try_cases("fault_cases.py", kind, str(stride), LD_PRELOAD=library)
