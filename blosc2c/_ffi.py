@@ -306,8 +306,21 @@ _MAY_FILL = sys.implementation.name == "cpython"  # elsewhere bytes objects move
 _HUGE_NBYTES = 1 << 22  # results from this on are worth pages of 2 MB
 
 
-def _filled(room: int, fill: Callable[[Any], int]) -> bytes:
-    """A large bytes object of what `fill(char *)` writes into `room` bytes and returns the length of."""
+def bytes_from(nbytes: int, fill: Callable[[Any], None]) -> bytes:
+    """A bytes object of `nbytes` whose memory `fill(char *)` writes."""
+
+    def fill_all(out: Any) -> int:
+        fill(out)
+        return nbytes
+
+    return cut_bytes(nbytes, fill_all)
+
+
+def cut_bytes(room: int, fill: Callable[[Any], int]) -> bytes:
+    """A bytes object of what `fill(char *)` writes into `room` bytes and returns the length of."""
+    if room <= SMALL_NBYTES or not _MAY_FILL:
+        scratch = raw_memory("char[]", max(room, 1))
+        return bytes(ffi.buffer(scratch, fill(scratch)))
 
     def fill_it(out: bytes) -> int:
         if room >= _HUGE_NBYTES:
@@ -315,28 +328,6 @@ def _filled(room: int, fill: Callable[[Any], int]) -> bytes:
         return fill(out)
 
     return bytes(calls.filled(room, fill_it))
-
-
-def bytes_from(nbytes: int, fill: Callable[[Any], None]) -> bytes:
-    """A bytes object of `nbytes` whose memory `fill(char *)` writes."""
-
-    def fill_all(out: Any) -> int:
-        fill(ffi.from_buffer(out))
-        return nbytes
-
-    if nbytes > SMALL_NBYTES and _MAY_FILL:
-        return _filled(nbytes, fill_all)
-    scratch = raw_memory("char[]", max(nbytes, 1))
-    fill(scratch)
-    return bytes(ffi.buffer(scratch, nbytes))
-
-
-def cut_bytes(room: int, fill: Callable[[Any], int]) -> bytes:
-    """A bytes object of what `fill(char *)` writes into `room` bytes and returns the length of."""
-    if room > SMALL_NBYTES and _MAY_FILL:
-        return _filled(room, fill)
-    scratch = raw_memory("char[]", max(room, 1))
-    return bytes(ffi.buffer(scratch, fill(scratch)))
 
 
 def sized_bytes(

@@ -400,6 +400,9 @@ def repair(
     return report
 
 
+_OF_TARGET = (lib.B2C_E_EXISTS, lib.B2C_E_CONFLICT)  # what failed is about the new frame
+
+
 def _repair(report: RepairReport, c: Any, listener: _Listener, limits: bounds.Limits | None) -> None:
     from .replacing import check_removable
     from .store import open_schunk
@@ -416,6 +419,3 @@ def _repair(report: RepairReport, c: Any, listener: _Listener, limits: bounds.Li
         report.add(replace(problem, what=problem.what.replace(report.target, report.path)))
     report.nchunks, report.nkept, report.nlost = result.nchunks, result.nkept, result.nlost
     report.has_index = bool(result.has_index)
-
-
-_OF_TARGET = (lib.B2C_E_EXISTS, lib.B2C_E_CONFLICT)

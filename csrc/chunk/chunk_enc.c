@@ -131,8 +131,7 @@ static bool repeats(b2i_span src, size_t len)
     return src.n % len == 0 && src.n > len && memcmp(src.p, src.p + len, src.n - len) == 0;
 }
 
-/* python-blosc2 up to 3.0 repeats only the first byte of items that are larger than a header can
- * say. */
+/* Python-Blosc2 up to 3.0 repeats only the first byte of items longer than a header can say. */
 static bool is_item_for_all(const uint8_t *item, size_t len)
 {
     return len <= UINT8_MAX || repeats(b2i_span_of(item, len), 1);

@@ -60,8 +60,7 @@ static b2c_status read_record(b2i_dir_store *d, b2i_io *io, uint8_t record[B2I_D
     return B2C_OK;
 }
 
-/* Finds the next number, 'first' at least, and starts the log; *is_ours: the index is as we wrote
- * it. */
+/* Finds the next number, 'first' at least, and starts the log.  *is_ours: we wrote the index. */
 static b2c_status read_next(b2i_dir_store *d, const b2i_state *now, uint64_t first, bool *is_ours,
                             b2c_error *err)
 {

@@ -141,8 +141,7 @@ bool b2i_dir_remove(const b2i_dir_store *d, uint64_t number)
 
 /* ---- the medium ---- */
 
-/* Each takes some milliseconds, also when it is on the medium; the whole file system is not slower.
- */
+/* One takes milliseconds, also when it is on the medium already; so does the whole file system. */
 enum { MAX_SYNCS = 16 };
 
 static b2c_status sync_file(const b2i_dir_store *d, const char *name, b2c_error *err)
